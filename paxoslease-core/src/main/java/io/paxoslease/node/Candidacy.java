@@ -1,0 +1,57 @@
+package io.paxoslease.node;
+
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/** What the engine knows about one resource that somebody on this node wants or watches. */
+final class Candidacy extends TimerHeap.Timer {
+
+    /** What the first claim is doing. */
+    enum State {
+        /** There is no claim. */
+        IDLE,
+        /** Waiting before the next attempt. */
+        WAITING,
+        /** An acquisition is in flight. */
+        TRYING,
+        /** The lease is held and no extension is in flight. */
+        HOLDING,
+        /** The lease is held and an extension is in flight. */
+        EXTENDING
+    }
+
+    final String resource;
+
+    /** The first claim seeks or holds, the others wait for it. */
+    final ArrayDeque<Claim> claims = new ArrayDeque<>();
+
+    /** Whether the resource is kept, for its hint, while there is no claim. */
+    boolean watched;
+
+    State state = State.IDLE;
+
+    /** WAITING: the next attempt. HOLDING: the next extension. */
+    long resumeNanos;
+
+    /** TRYING, EXTENDING: when the round in flight is given up. */
+    long roundEndsNanos;
+
+    /** TRYING, EXTENDING: when the round in flight began. */
+    long roundBeganNanos;
+
+    /** When the attempt in flight began. */
+    long attemptBeganNanos;
+
+    /** Attempts that failed in a row without meeting an owner. */
+    int failures;
+
+    /** What the last failed attempt met. */
+    String lastReason = "no attempt was made";
+
+    /** X6. Readable without the lock. */
+    volatile @Nullable Hint hint;
+
+    Candidacy(String resource) {
+        this.resource = resource;
+    }
+}

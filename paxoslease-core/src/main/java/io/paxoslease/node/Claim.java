@@ -1,0 +1,92 @@
+package io.paxoslease.node;
+
+import io.paxoslease.Lease;
+import io.paxoslease.protocol.Tenure;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one user of a node wants: a lease once, within some time, or for good. A resource has a queue of claims, and only the first
+ * seeks or holds.
+ *
+ * <p>Written under the engine's lock. {@link #tenure} is what other threads read without it.
+ */
+final class Claim {
+
+    /** How long a claim lasts. */
+    enum Kind {
+        /** A standing candidacy: seeks the lease again after it was lost. */
+        STANDING,
+        /** Waits for others until its give-up time, then holds one tenure. */
+        PATIENT,
+        /** Does not wait for others; retries only what no owner stands behind. Holds one tenure. */
+        ONCE
+    }
+
+    final String resource;
+    final long leaseNanos;
+    final Kind kind;
+
+    /** When seeking ends without success; unused for standing claims. */
+    final long giveUpNanos;
+
+    /** How much longer than others this claim waits before it tries for a lease that became free. */
+    final long yieldNanos;
+
+    /** Whether the held lease is extended without being asked. */
+    boolean autoExtend;
+
+    /** The tenure held under this claim, null if none. */
+    volatile @Nullable Tenure tenure;
+
+    /** The lease object of the tenure held under this claim, null if none. */
+    volatile @Nullable NodeLease lease;
+
+    /** Completed once, with the first tenure or empty. */
+    final CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
+
+    /** Why there was no tenure. */
+    volatile String unavailableReason = "no majority of the cell answered";
+
+    /** Callers that wait for the extension in flight. */
+    final List<CompletableFuture<Boolean>> extensions = new ArrayList<>(0);
+
+    /** When the tenure began, by the wall clock; for display. */
+    long acquiredAtMillis;
+
+    /** How often the tenure was extended; for display. */
+    long extensionCount;
+
+    private Claim(String resource, long leaseNanos, Kind kind, long giveUpNanos, long yieldNanos) {
+        this.resource = resource;
+        this.leaseNanos = leaseNanos;
+        this.kind = kind;
+        this.giveUpNanos = giveUpNanos;
+        this.yieldNanos = yieldNanos;
+        this.autoExtend = kind == Kind.STANDING;
+    }
+
+    static Claim standing(String resource, long leaseNanos, long yieldNanos) {
+        return new Claim(resource, leaseNanos, Kind.STANDING, 0, yieldNanos);
+    }
+
+    static Claim patient(String resource, long leaseNanos, long giveUpNanos) {
+        return new Claim(resource, leaseNanos, Kind.PATIENT, giveUpNanos, 0);
+    }
+
+    static Claim once(String resource, long leaseNanos, long giveUpNanos) {
+        return new Claim(resource, leaseNanos, Kind.ONCE, giveUpNanos, 0);
+    }
+
+    void answerExtensions(boolean extended) {
+        extensions.forEach(answer -> answer.complete(extended));
+        extensions.clear();
+    }
+
+    boolean isStanding() {
+        return kind == Kind.STANDING;
+    }
+}

@@ -1,0 +1,572 @@
+package io.paxoslease.node;
+
+import io.paxoslease.node.Candidacy.State;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Effect;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Outcome;
+import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Tenure;
+import io.paxoslease.protocol.Timing;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides when to try, to extend, to wait and to stop, for every resource that somebody on this node wants: everything about time and
+ * patience that safety does not rest on.
+ *
+ * <p>Deterministic: it has no clock and no thread; its only chance is the generator it is given, used for back-off. Not safe for concurrent
+ * use. What it wants sent and told is appended to the {@link Output} that is passed in.
+ */
+final class LeaseEngine {
+
+    /** What an event led to, in order. */
+    static final class Output {
+        final List<Request> requests = new ArrayList<>();
+        final List<Notice> notices = new ArrayList<>();
+    }
+
+    private static final long MILLI = 1_000_000L;
+    private static final long SHORTEST_ROUND_NANOS = 50 * MILLI;
+    private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
+    private static final long SHORTEST_PAUSE_NANOS = MILLI;
+    private static final int ROUND_TRIPS_PER_ROUND = 16;
+
+    private final Incarnation self;
+    private final Proposer proposer;
+    private final RandomGenerator random;
+    private final long roundTimeoutNanos;
+    private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
+    private final TimerHeap timers = new TimerHeap();
+    private final List<Effect> effects = new ArrayList<>();
+    private long roundTripNanos = MILLI;
+
+    LeaseEngine(
+            Incarnation self,
+            Cell cell,
+            Timing timing,
+            BallotSequence ballots,
+            long roundTimeoutNanos,
+            RandomGenerator random) {
+        this(self, new Proposer(self, cell, timing, ballots), roundTimeoutNanos, random);
+    }
+
+    LeaseEngine(Incarnation self, Proposer proposer, long roundTimeoutNanos, RandomGenerator random) {
+        this.self = self;
+        this.proposer = proposer;
+        this.roundTimeoutNanos = roundTimeoutNanos;
+        this.random = random;
+    }
+
+    // What users want.
+
+    /** Adds a claim. A claim that does not wait for others ends at once if another claim of this node is before it. */
+    void submit(Claim claim, Now now, Output out) {
+        Candidacy candidacy = candidacies.computeIfAbsent(claim.resource, Candidacy::new);
+        settle(candidacy, now, out);
+        if (claim.kind == Claim.Kind.ONCE && !candidacy.claims.isEmpty()) {
+            out.notices.add(new Notice.Unavailable(claim, "this node itself seeks or holds the lease already"));
+            return;
+        }
+        candidacy.claims.add(claim);
+        if (candidacy.claims.size() == 1) {
+            seek(candidacy, now, out);
+        }
+        reschedule(candidacy, now);
+    }
+
+    /** Ends a claim: releases its lease if it holds one, stops seeking if it seeks. */
+    void withdraw(Claim claim, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy == null || !candidacy.claims.contains(claim)) {
+            return;
+        }
+        settle(candidacy, now, out);
+        end(candidacy, claim, now, out);
+        reschedule(candidacy, now);
+    }
+
+    /** Releases the claim's lease, if it holds one, and lets everybody else try before this claim tries again. */
+    void resign(Claim claim, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy == null) {
+            return;
+        }
+        settle(candidacy, now, out);
+        if (claim.tenure != null) {
+            release(candidacy, now, out);
+            candidacy.claims.remove(claim);
+            candidacy.claims.add(claim);
+            if (candidacy.claims.getFirst() == claim) {
+                long pause = Math.max(20 * roundTripNanos, Math.min(claim.leaseNanos / 4, 1_000 * MILLI));
+                await(candidacy, now.nanos() + pause);
+            } else {
+                seek(candidacy, now, out);
+            }
+        }
+        reschedule(candidacy, now);
+    }
+
+    /** Asks for one extension now, unless one is in flight. The notice of its success or failure is the answer. */
+    void extend(Claim claim, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy == null) {
+            return;
+        }
+        settle(candidacy, now, out);
+        if (claim.tenure != null && candidacy.state == State.HOLDING) {
+            tryNow(candidacy, State.EXTENDING, now, out);
+        }
+        reschedule(candidacy, now);
+    }
+
+    /** Keeps extending the claim's lease from now on. */
+    void autoExtend(Claim claim, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy == null || claim.autoExtend) {
+            return;
+        }
+        claim.autoExtend = true;
+        settle(candidacy, now, out);
+        Tenure tenure = claim.tenure;
+        if (tenure != null && candidacy.state == State.HOLDING) {
+            candidacy.resumeNanos = now.nanos() + tenure.deadline().remainingNanos(now) / 2;
+        }
+        reschedule(candidacy, now);
+    }
+
+    /** Keeps track of who leads although there may be no claim. */
+    Candidacy watch(String resource) {
+        Candidacy candidacy = candidacies.computeIfAbsent(resource, Candidacy::new);
+        candidacy.watched = true;
+        return candidacy;
+    }
+
+    /** What is known about a resource, null if nobody wants or watches it. */
+    @Nullable Candidacy candidacy(String resource) {
+        return candidacies.get(resource);
+    }
+
+    /** Whether anybody wants or watches a resource. Safe to call without the lock. */
+    boolean cares(String resource) {
+        return candidacies.containsKey(resource);
+    }
+
+    /** What somebody wants or watches, in no order. */
+    Collection<Candidacy> candidacies() {
+        return candidacies.values();
+    }
+
+    // What the network brings.
+
+    void onResponse(int acceptor, Response response, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(response.resource());
+        if (candidacy != null) {
+            settle(candidacy, now, out);
+        }
+        proposer.onResponse(acceptor, response, now, effects);
+        apply(response.resource(), now, out);
+    }
+
+    void onUnanswered(int acceptor, Request request, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(request.resource());
+        if (candidacy != null) {
+            settle(candidacy, now, out);
+        }
+        proposer.onUnanswered(acceptor, request, now, effects);
+        apply(request.resource(), now, out);
+    }
+
+    /** X6. This node's acceptor recorded or reported another owner. */
+    void onOwnerSeen(String resource, Incarnation owner, long remainingNanos, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(resource);
+        if (candidacy == null || owner.equals(self) || isHeldHere(candidacy)) {
+            return;
+        }
+        hint(candidacy, new Hint(owner, now.nanos() + remainingNanos), out);
+        if (candidacy.state == State.WAITING && firstClaim(candidacy).kind != Claim.Kind.ONCE) {
+            awaitFreedom(candidacy, now);
+        }
+        reschedule(candidacy, now);
+    }
+
+    /** X6. An owner said that it gave the lease up: a follower that waits for it tries at once. */
+    void onOwnerGone(String resource, Incarnation owner, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(resource);
+        Hint hint = candidacy == null ? null : candidacy.hint;
+        if (candidacy == null || hint == null || !hint.owner().equals(owner)) {
+            return;
+        }
+        hint(candidacy, null, out);
+        if (candidacy.state == State.WAITING) {
+            candidacy.failures = 0;
+            await(candidacy, now.nanos() + jitter(2 * roundTripNanos) + firstClaim(candidacy).yieldNanos);
+        }
+        reschedule(candidacy, now);
+    }
+
+    // Time.
+
+    /** When {@link #onTime} wants to be called next; calling it early, late or twice is harmless. Empty if nothing is due. */
+    OptionalLong nextWakeNanos() {
+        return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.firstDueNanos());
+    }
+
+    /** Does what is due. */
+    void onTime(Now now, Output out) {
+        while (!timers.isEmpty() && now.hasReached(timers.firstDueNanos())) {
+            Candidacy candidacy = (Candidacy) timers.first();
+            timers.cancel(candidacy);
+            onTime(candidacy, now, out);
+            reschedule(candidacy, now);
+        }
+    }
+
+    /** X7. Notices every lease that has ended; for the shell to call when the wall clock has run ahead of the monotonic one. */
+    void settleAll(Now now, Output out) {
+        for (Candidacy candidacy : List.copyOf(candidacies.values())) {
+            settle(candidacy, now, out);
+            reschedule(candidacy, now);
+        }
+    }
+
+    private void onTime(Candidacy candidacy, Now now, Output out) {
+        settle(candidacy, now, out);
+        endOverdueClaims(candidacy, now, out);
+        switch (candidacy.state) {
+            case IDLE -> {
+                Hint hint = candidacy.hint;
+                if (hint != null && now.hasReached(hint.freeAtNanos())) {
+                    hint(candidacy, null, out);
+                }
+            }
+            case WAITING -> {
+                if (now.hasReached(candidacy.resumeNanos)) {
+                    tryNow(candidacy, State.TRYING, now, out);
+                }
+            }
+            case HOLDING -> {
+                if (firstClaim(candidacy).autoExtend && now.hasReached(candidacy.resumeNanos)) {
+                    tryNow(candidacy, State.EXTENDING, now, out);
+                }
+            }
+            case TRYING, EXTENDING -> {
+                if (now.hasReached(candidacy.roundEndsNanos)) {
+                    roundTripNanos = Math.min(roundTripNanos * 2, roundTimeoutNanos);
+                    proposer.giveUp(candidacy.resource, now, effects);
+                    apply(candidacy, now, out);
+                }
+            }
+        }
+    }
+
+    private void endOverdueClaims(Candidacy candidacy, Now now, Output out) {
+        for (Claim claim : List.copyOf(candidacy.claims)) {
+            if (!claim.isStanding() && claim.tenure == null && now.hasReached(claim.giveUpNanos)) {
+                end(candidacy, claim, now, out);
+                out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+            }
+        }
+    }
+
+    /** The one timer of a candidacy: the earliest of what it waits for. */
+    private void reschedule(Candidacy candidacy, Now now) {
+        if (candidacy.claims.isEmpty() && !candidacy.watched) {
+            timers.cancel(candidacy);
+            candidacies.remove(candidacy.resource);
+            return;
+        }
+        long due = Long.MAX_VALUE;
+        switch (candidacy.state) {
+            case WAITING -> due = candidacy.resumeNanos - now.nanos();
+            case TRYING, EXTENDING -> due = candidacy.roundEndsNanos - now.nanos();
+            case HOLDING -> due = firstClaim(candidacy).autoExtend ? candidacy.resumeNanos - now.nanos() : due;
+            case IDLE -> {
+                Hint hint = candidacy.hint;
+                due = hint == null || hint.owner().equals(self) ? due : hint.freeAtNanos() - now.nanos();
+            }
+        }
+        for (Claim claim : candidacy.claims) {
+            Tenure tenure = claim.tenure;
+            if (tenure != null) {
+                due = Math.min(due, tenure.deadline().remainingNanos(now));
+            } else if (!claim.isStanding()) {
+                due = Math.min(due, claim.giveUpNanos - now.nanos());
+            }
+        }
+        if (due == Long.MAX_VALUE) {
+            timers.cancel(candidacy);
+        } else {
+            timers.schedule(candidacy, now.nanos() + due);
+        }
+    }
+
+    // The life of a candidacy.
+
+    /** Begins to seek for the first claim, at once unless a hint says that it would be in vain. */
+    private void seek(Candidacy candidacy, Now now, Output out) {
+        Claim claim = firstClaim(candidacy);
+        candidacy.failures = 0;
+        Hint hint = candidacy.hint;
+        if (claim.kind != Claim.Kind.ONCE
+                && hint != null
+                && !hint.owner().equals(self)
+                && !now.hasReached(hint.freeAtNanos())) {
+            candidacy.lastReason = "held by " + hint.owner().nodeId();
+            awaitFreedom(candidacy, now);
+        } else {
+            tryNow(candidacy, State.TRYING, now, out);
+        }
+    }
+
+    private void tryNow(Candidacy candidacy, State state, Now now, Output out) {
+        candidacy.state = state;
+        candidacy.attemptBeganNanos = now.nanos();
+        beginRound(candidacy, now);
+        proposer.start(candidacy.resource, firstClaim(candidacy).leaseNanos, now, effects);
+        apply(candidacy, now, out);
+    }
+
+    private void beginRound(Candidacy candidacy, Now now) {
+        long limit = Math.min(
+                roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
+        Tenure tenure = firstClaim(candidacy).tenure;
+        if (tenure != null) {
+            limit = Math.min(limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
+        }
+        candidacy.roundBeganNanos = now.nanos();
+        candidacy.roundEndsNanos = now.nanos() + limit;
+    }
+
+    private void await(Candidacy candidacy, long untilNanos) {
+        candidacy.state = State.WAITING;
+        candidacy.resumeNanos = untilNanos;
+    }
+
+    /** X6. Waits until the lease can be free, and a little longer so that the candidates do not all come at once. */
+    private void awaitFreedom(Candidacy candidacy, Now now) {
+        Hint hint = candidacy.hint;
+        long free = hint == null || now.hasReached(hint.freeAtNanos()) ? now.nanos() : hint.freeAtNanos();
+        Claim claim = firstClaim(candidacy);
+        long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
+        await(candidacy, free + jitter(spread) + claim.yieldNanos);
+    }
+
+    /** Ends a claim wherever it is in the queue; the next one begins to seek. */
+    private void end(Candidacy candidacy, Claim claim, Now now, Output out) {
+        boolean first = candidacy.claims.peek() == claim;
+        if (first) {
+            release(candidacy, now, out);
+        }
+        candidacy.claims.remove(claim);
+        if (first) {
+            next(candidacy, now, out);
+        }
+    }
+
+    private void next(Candidacy candidacy, Now now, Output out) {
+        if (candidacy.claims.isEmpty()) {
+            candidacy.state = State.IDLE;
+        } else {
+            seek(candidacy, now, out);
+        }
+    }
+
+    private void release(Candidacy candidacy, Now now, Output out) {
+        candidacy.state = State.IDLE;
+        proposer.release(candidacy.resource, now, effects);
+        apply(candidacy, now, out);
+    }
+
+    private void settle(Candidacy candidacy, Now now, Output out) {
+        proposer.settle(candidacy.resource, now, effects);
+        apply(candidacy, now, out);
+    }
+
+    // What the proposer reports.
+
+    private void apply(String resource, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(resource);
+        if (candidacy != null) {
+            apply(candidacy, now, out);
+            reschedule(candidacy, now);
+        }
+    }
+
+    /** Applies the proposer's effects. Applying may cause further effects, which are taken in turn. */
+    private void apply(Candidacy candidacy, Now now, Output out) {
+        while (!effects.isEmpty()) {
+            List<Effect> batch = List.copyOf(effects);
+            effects.clear();
+            for (Effect effect : batch) {
+                apply(candidacy, effect, now, out);
+            }
+        }
+    }
+
+    private void apply(Candidacy candidacy, Effect effect, Now now, Output out) {
+        if (effect instanceof Effect.Broadcast broadcast) {
+            onBroadcast(candidacy, broadcast.request(), now);
+            out.requests.add(broadcast.request());
+        } else if (effect instanceof Effect.Acquired acquired) {
+            onAcquired(candidacy, acquired.tenure(), now, out);
+        } else if (effect instanceof Effect.Extended extended) {
+            onExtended(candidacy, extended.tenure(), now, out);
+        } else if (effect instanceof Effect.Lost lost) {
+            onLost(candidacy, lost.tenure(), now, out);
+        } else if (effect instanceof Effect.Released released) {
+            onReleased(candidacy, released.tenure(), out);
+        } else if (effect instanceof Effect.Abandoned abandoned) {
+            onAbandoned(candidacy, abandoned.outcome(), now, out);
+        }
+    }
+
+    private void onBroadcast(Candidacy candidacy, Request request, Now now) {
+        if (request instanceof PrepareRequest) {
+            candidacy.roundBeganNanos = now.nanos();
+        } else if (request instanceof ProposeRequest) {
+            measureRound(candidacy, now);
+            beginRound(candidacy, now);
+        }
+    }
+
+    private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
+        measureRound(candidacy, now);
+        Claim claim = firstClaim(candidacy);
+        claim.tenure = tenure;
+        candidacy.failures = 0;
+        hold(candidacy, tenure, now);
+        out.notices.add(new Notice.Acquired(claim, tenure, now.nanos() - candidacy.attemptBeganNanos));
+        hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
+    }
+
+    private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
+        measureRound(candidacy, now);
+        Claim claim = firstClaim(candidacy);
+        claim.tenure = tenure;
+        hold(candidacy, tenure, now);
+        out.notices.add(new Notice.Extended(claim, tenure, now.nanos() - candidacy.attemptBeganNanos));
+        hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
+    }
+
+    /** Extension at half of what remains, and again at half of the rest when it fails. */
+    private void hold(Candidacy candidacy, Tenure tenure, Now now) {
+        candidacy.state = State.HOLDING;
+        long pause = Math.max(
+                tenure.deadline().remainingNanos(now) / 2, Math.max(SHORTEST_PAUSE_NANOS, 2 * roundTripNanos));
+        candidacy.resumeNanos = now.nanos() + pause;
+    }
+
+    private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {
+        Claim claim = firstClaim(candidacy);
+        claim.tenure = null;
+        out.notices.add(new Notice.Lost(claim, tenure));
+        hint(candidacy, null, out);
+        if (!claim.isStanding()) {
+            end(candidacy, claim, now, out);
+        } else if (candidacy.state == State.EXTENDING) {
+            candidacy.state = State.TRYING;
+        } else {
+            seek(candidacy, now, out);
+        }
+    }
+
+    private void onReleased(Candidacy candidacy, Tenure tenure, Output out) {
+        Claim claim = firstClaim(candidacy);
+        claim.tenure = null;
+        out.notices.add(new Notice.Released(claim, tenure));
+        hint(candidacy, null, out);
+    }
+
+    private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
+        if (outcome instanceof Outcome.Withdrawn || candidacy.claims.isEmpty()) {
+            return;
+        }
+        candidacy.lastReason = describe(outcome);
+        Claim claim = firstClaim(candidacy);
+        Tenure tenure = claim.tenure;
+        if (candidacy.state == State.EXTENDING && tenure != null) {
+            hold(candidacy, tenure, now);
+            out.notices.add(new Notice.ExtensionFailed(
+                    claim, tenure, candidacy.lastReason, now.nanos() - candidacy.attemptBeganNanos));
+        } else if (outcome instanceof Outcome.Blocked blocked) {
+            hint(candidacy, new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos()), out);
+            candidacy.failures = 0;
+            if (claim.kind == Claim.Kind.ONCE) {
+                end(candidacy, claim, now, out);
+                out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+            } else {
+                awaitFreedom(candidacy, now);
+            }
+        } else {
+            candidacy.failures++;
+            await(candidacy, now.nanos() + backOff(outcome, candidacy.failures));
+        }
+    }
+
+    /** X2, X6. Random, from one round trip upward while attempts collide, slower while nobody answers. */
+    private long backOff(Outcome outcome, int failures) {
+        int doublings = Math.min(failures - 1, 10);
+        if (outcome instanceof Outcome.Unanswered) {
+            long window = Math.min(LONGEST_BACKOFF_NANOS, (10 * MILLI) << doublings);
+            return window / 2 + jitter(window / 2);
+        }
+        long window = Math.min(LONGEST_BACKOFF_NANOS, Math.max(MILLI, roundTripNanos) << doublings);
+        return jitter(window);
+    }
+
+    private static String describe(Outcome outcome) {
+        if (outcome instanceof Outcome.Blocked blocked) {
+            return "held by " + blocked.holder().nodeId();
+        } else if (outcome instanceof Outcome.Outbid) {
+            return "another candidate was quicker";
+        } else if (outcome instanceof Outcome.Unanswered) {
+            return "no majority of the cell answered";
+        } else if (outcome instanceof Outcome.Overdue) {
+            return "the majority answered too late";
+        }
+        return "withdrawn";
+    }
+
+    private void hint(Candidacy candidacy, @Nullable Hint hint, Output out) {
+        Hint old = candidacy.hint;
+        candidacy.hint = hint;
+        Incarnation before = old == null ? null : old.owner();
+        Incarnation after = hint == null ? null : hint.owner();
+        if (after == null ? before != null : !after.equals(before)) {
+            out.notices.add(new Notice.LeaderChanged(candidacy.resource, after));
+        }
+    }
+
+    private static boolean isHeldHere(Candidacy candidacy) {
+        Claim claim = candidacy.claims.peek();
+        return claim != null && claim.tenure != null;
+    }
+
+    private static Claim firstClaim(Candidacy candidacy) {
+        return candidacy.claims.getFirst();
+    }
+
+    /** The adaptive round time: a smoothed mean of what majorities took. */
+    private void measureRound(Candidacy candidacy, Now now) {
+        long sample = Math.max(1, now.nanos() - candidacy.roundBeganNanos);
+        roundTripNanos += (sample - roundTripNanos) / 8;
+        roundTripNanos = Math.max(10_000, roundTripNanos);
+    }
+
+    private long jitter(long spreadNanos) {
+        return spreadNanos <= 0 ? 0 : random.nextLong(spreadNanos);
+    }
+}

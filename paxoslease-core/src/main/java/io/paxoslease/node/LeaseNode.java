@@ -1,0 +1,613 @@
+package io.paxoslease.node;
+
+import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
+import io.paxoslease.protocol.AcceptedLease;
+import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Names;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Tenure;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One life of one node: the shell that reads the clock once per event, feeds {@link LeaseEngine} and {@link LocalAcceptor}, performs what they
+ * want, and tells the application.
+ *
+ * <p>Threads: one timer thread; every other event runs on the thread that brings it, under one lock that is never held while waiting,
+ * doing I/O or running application code. Listeners run on threads of their own kind.
+ *
+ * <p>Life: made, then {@link #openAcceptor()} once the node's own port is bound (A4), {@link #start()}, {@link #close()}.
+ */
+public final class LeaseNode implements LeaseManager, RequestHandler, Transport.Receiver, AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(LeaseNode.class.getName());
+    private static final long LONGEST_SLEEP_NANOS = 1_000_000_000L;
+    private static final long SUSPEND_MILLIS = 100;
+    private static final int ROWS_PER_SWEEP = 4_096;
+    private static final int ROUNDS_PER_CALL = 4;
+
+    private final NodeSettings settings;
+    private final Incarnation self;
+    private final int selfIndex;
+    private final NodeClock clock;
+    private final Transport transport;
+    private final @Nullable LocalAcceptor acceptor;
+    private final BallotSequence ballots = new BallotSequence();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final LeaseEngine engine;
+    private final Dispatcher dispatcher;
+    private final Thread timer;
+    private final Map<String, NodeElection> elections = new ConcurrentHashMap<>();
+    private final List<LeaseListener> listeners = new CopyOnWriteArrayList<>();
+    private final List<Claim> waitingForStart = new ArrayList<>();
+    private volatile long timerWakesNanos;
+    private volatile boolean started;
+    private volatile boolean closed;
+    private volatile boolean failed;
+
+    /**
+     * Makes a node with the clocks of the system.
+     *
+     * @param settings its settings
+     * @param transport carries messages to the other acceptors; closed with the node
+     * @param random draws the incarnation's nonce and the back-offs; a secure one is not needed
+     */
+    public LeaseNode(NodeSettings settings, Transport transport, RandomGenerator random) {
+        this(settings, transport, random, NodeClock.SYSTEM);
+    }
+
+    /**
+     * Makes a node.
+     *
+     * @param settings its settings
+     * @param transport carries messages to the other acceptors; closed with the node
+     * @param random draws the incarnation's nonce and the back-offs; a secure one is not needed
+     * @param clock the clocks
+     */
+    public LeaseNode(NodeSettings settings, Transport transport, RandomGenerator random, NodeClock clock) {
+        this.settings = settings;
+        this.transport = transport;
+        this.clock = clock;
+        this.self = new Incarnation(settings.nodeId(), random.nextLong());
+        this.selfIndex = settings.cell().indexOf(settings.nodeId());
+        this.acceptor = selfIndex < 0
+                ? null
+                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), clock.now()), ballots);
+        this.engine = new LeaseEngine(
+                self, settings.cell(), settings.timing(), ballots, settings.roundTimeout().toNanos(), random);
+        this.dispatcher = new Dispatcher(settings.nodeId());
+        this.timer = new Thread(this::runTimer, "paxoslease-" + settings.nodeId() + "-timer");
+        this.timer.setDaemon(true);
+    }
+
+    /**
+     * A4. Starts the quarantine of this node's acceptor; to be called once the node's own listening port is bound. A standalone cell votes
+     * at once. Does nothing for a proposer-only node or a second time.
+     */
+    public void openAcceptor() {
+        if (acceptor != null) {
+            acceptor.open(settings.standalone(), clock.now());
+        }
+    }
+
+    /** Starts the transport and the timer; elections that were started before begin now. */
+    public void start() {
+        transport.start(self, this);
+        timer.start();
+        run((now, output) -> {
+            started = true;
+            waitingForStart.forEach(claim -> engine.submit(claim, now, output));
+            waitingForStart.clear();
+        });
+    }
+
+    /** Releases every lease, tells the cell, and stops. The acceptor answers until the last. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        releaseAll();
+        closed = true;
+        LockSupport.unpark(timer);
+        transport.close();
+        dispatcher.close();
+    }
+
+    /** Stops every election and releases every lease; the node can be used further. Does not wait for the network. */
+    public void releaseAll() {
+        elections.values().forEach(NodeElection::stop);
+        run((now, output) -> {
+            for (Candidacy candidacy : List.copyOf(engine.candidacies())) {
+                List.copyOf(candidacy.claims).forEach(claim -> {
+                    engine.withdraw(claim, now, output);
+                    output.notices.add(new Notice.Unavailable(claim, "the node stops"));
+                });
+            }
+        });
+    }
+
+    /** This life of this node. */
+    public Incarnation incarnation() {
+        return self;
+    }
+
+    /** What this node was told when it was made. */
+    public NodeSettings settings() {
+        return settings;
+    }
+
+    /**
+     * Adds a listener for everything that happens from now on.
+     *
+     * @param listener the listener
+     */
+    public void addListener(LeaseListener listener) {
+        listeners.add(listener);
+    }
+
+    // What applications call.
+
+    @Override
+    public LeaderElection election(String leaseName) {
+        Names.require("lease name", leaseName, Names.MAX_RESOURCE_BYTES);
+        NodeElection election = elections.get(leaseName);
+        if (election == null) {
+            lock.lock();
+            try {
+                election = elections.computeIfAbsent(leaseName, name -> new NodeElection(this, engine.watch(name)));
+            } finally {
+                lock.unlock();
+            }
+        }
+        return election;
+    }
+
+    /** The election of a name if there was a call of {@link #election} for it. */
+    public Optional<LeaderElection> existingElection(String leaseName) {
+        return Optional.ofNullable(elections.get(leaseName));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(String name, Duration time) {
+        Claim claim = submitOnce(name, time);
+        try {
+            return claim.result.get(roundsNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException failure) {
+            LOG.log(Level.DEBUG, "No answer for lease ''{0}'': {1}", name, failure);
+        }
+        withdraw(claim);
+        return Optional.empty();
+    }
+
+    @Override
+    public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
+        return submitOnce(name, time).result.thenApplyAsync(lease -> lease, dispatcher.unordered());
+    }
+
+    @Override
+    public Lease acquire(String name, Duration time, Duration maxWait)
+            throws InterruptedException, LeaseUnavailableException {
+        Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
+        long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
+        long waitNanos = Math.max(0, Math.min(nanos(maxWait), TimeUnit.DAYS.toNanos(365)));
+        Claim claim = Claim.patient(name, leaseNanos, clock.now().nanos() + waitNanos);
+        run((now, output) -> engine.submit(claim, now, output));
+        try {
+            Optional<Lease> lease = claim.result.get(waitNanos + roundsNanos(), TimeUnit.NANOSECONDS);
+            if (lease.isPresent()) {
+                return lease.get();
+            }
+        } catch (InterruptedException interrupt) {
+            withdraw(claim);
+            throw interrupt;
+        } catch (ExecutionException | TimeoutException failure) {
+            withdraw(claim);
+        }
+        throw new LeaseUnavailableException("Lease '" + name + "' could not be acquired within " + maxWait + ": "
+                + claim.unavailableReason);
+    }
+
+    private Claim submitOnce(String name, Duration time) {
+        Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
+        long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
+        Claim claim = Claim.once(
+                name, leaseNanos, clock.now().nanos() + settings.roundTimeout().toNanos());
+        run((now, output) -> engine.submit(claim, now, output));
+        return claim;
+    }
+
+    private static long nanos(Duration duration) {
+        return duration.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? Long.MAX_VALUE : duration.toNanos();
+    }
+
+    private long roundsNanos() {
+        return ROUNDS_PER_CALL * settings.roundTimeout().toNanos();
+    }
+
+    // What leases and elections call.
+
+    Now now() {
+        return clock.now();
+    }
+
+    boolean isFailed() {
+        return failed;
+    }
+
+    /** A standing claim; it is submitted when the node starts. */
+    Claim stand(String name) {
+        NodeSettings.LeaseSettings lease = settings.lease(name);
+        long yieldNanos =
+                (NodeSettings.LeaseSettings.HIGHEST_PRIORITY - lease.priority()) * TimeUnit.MILLISECONDS.toNanos(20);
+        Claim claim = Claim.standing(name, lease.leaseTime().toNanos(), yieldNanos);
+        run((now, output) -> {
+            if (started) {
+                engine.submit(claim, now, output);
+            } else {
+                waitingForStart.add(claim);
+            }
+        });
+        return claim;
+    }
+
+    void withdraw(Claim claim) {
+        run((now, output) -> {
+            waitingForStart.remove(claim);
+            engine.withdraw(claim, now, output);
+        });
+    }
+
+    void resign(Claim claim) {
+        run((now, output) -> engine.resign(claim, now, output));
+    }
+
+    void release(Claim claim, long token) {
+        run((now, output) -> {
+            Tenure tenure = claim.tenure;
+            if (tenure == null || tenure.token() != token) {
+                return;
+            }
+            if (claim.isStanding()) {
+                engine.resign(claim, now, output);
+            } else {
+                engine.withdraw(claim, now, output);
+            }
+        });
+    }
+
+    void autoExtend(Claim claim) {
+        run((now, output) -> engine.autoExtend(claim, now, output));
+    }
+
+    boolean extend(Claim claim, long token) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        run((now, output) -> {
+            engine.extend(claim, now, output);
+            Tenure tenure = claim.tenure;
+            if (tenure == null || tenure.token() != token) {
+                answer.complete(false);
+            } else if (!answered(output, claim, answer)) {
+                claim.extensions.add(answer);
+            }
+        });
+        try {
+            return answer.get(roundsNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException | TimeoutException failure) {
+            return false;
+        }
+    }
+
+    /** Whether the extension was decided at once, as it is in a cell of one. */
+    private static boolean answered(LeaseEngine.Output output, Claim claim, CompletableFuture<Boolean> answer) {
+        for (Notice notice : output.notices) {
+            if (notice instanceof Notice.Extended extended && extended.claim() == claim) {
+                return answer.complete(true);
+            } else if (notice instanceof Notice.ExtensionFailed failed && failed.claim() == claim) {
+                return answer.complete(false);
+            }
+        }
+        return false;
+    }
+
+    void dispatch(String name, Runnable action) {
+        dispatcher.dispatch(name, action);
+    }
+
+    // What the network calls.
+
+    @Override
+    public void onResponse(int acceptor, Response response) {
+        run((now, output) -> engine.onResponse(acceptor, response, now, output));
+    }
+
+    @Override
+    public void onUnanswered(int acceptor, Request request) {
+        run((now, output) -> engine.onUnanswered(acceptor, request, now, output));
+    }
+
+    @Override
+    public List<@Nullable Response> onRequests(List<Request> requests) {
+        List<@Nullable Response> responses = new ArrayList<>(requests.size());
+        boolean worthHinting = false;
+        for (Request request : requests) {
+            responses.add(acceptor == null ? null : acceptor.handle(request, clock.now()));
+            worthHinting |= engine.cares(request.resource());
+        }
+        if (worthHinting) {
+            run((now, output) -> hint(requests, responses, now, output));
+        }
+        return responses;
+    }
+
+    /** X6. What this node's acceptor learns helps its own candidates to wait for the right moment. */
+    private void hint(List<Request> requests, List<@Nullable Response> responses, Now now, LeaseEngine.Output output) {
+        for (int i = 0; i < requests.size(); i++) {
+            Request request = requests.get(i);
+            if (request instanceof ReleaseRequest release) {
+                engine.onOwnerGone(release.resource(), release.ballot().owner(), now, output);
+            } else if (request instanceof ProposeRequest propose
+                    && responses.get(i) instanceof ProposeResponse response
+                    && response.accepted()) {
+                AcceptedLease lease = response.lease();
+                long remaining = lease == null ? propose.leaseNanos() : lease.remainingNanos();
+                engine.onOwnerSeen(propose.resource(), propose.ballot().owner(), remaining, now, output);
+            }
+        }
+    }
+
+    @Override
+    public AcceptorState acceptorState() {
+        return acceptorStatus().state();
+    }
+
+    @Override
+    public long quarantineRemainingNanos() {
+        return acceptorStatus().quarantineRemaining().toNanos();
+    }
+
+    // What dashboards read.
+
+    /** This node's acceptor now. */
+    public AcceptorStatus acceptorStatus() {
+        return acceptor == null
+                ? new AcceptorStatus(AcceptorState.NONE, Duration.ZERO, 0, Map.of())
+                : acceptor.status(clock.now());
+    }
+
+    /** Every lease that somebody on this node wants or watches, by name. */
+    public Map<String, LeaseStatus> leases() {
+        Map<String, LeaseStatus> leases = new TreeMap<>();
+        lock.lock();
+        try {
+            Now now = clock.now();
+            for (Candidacy candidacy : engine.candidacies()) {
+                leases.put(candidacy.resource, status(candidacy, now));
+            }
+        } finally {
+            lock.unlock();
+        }
+        return leases;
+    }
+
+    private LeaseStatus status(Candidacy candidacy, Now now) {
+        Claim claim = candidacy.claims.peek();
+        Tenure tenure = claim == null || failed ? null : claim.tenure;
+        boolean held = tenure != null && tenure.isActive(now);
+        Hint hint = candidacy.hint;
+        boolean hinted = hint != null && !now.hasReached(hint.freeAtNanos());
+        LeaseStatus.State state = held
+                ? LeaseStatus.State.HELD
+                : claim == null
+                        ? LeaseStatus.State.STOPPED
+                        : hinted ? LeaseStatus.State.FOLLOWING : LeaseStatus.State.SEEKING;
+        return new LeaseStatus(
+                candidacy.resource,
+                state,
+                held ? self.nodeId() : hint != null && hinted ? hint.owner().nodeId() : null,
+                held,
+                tenure != null && held ? (Long) tenure.token() : null,
+                claim == null
+                        ? settings.lease(candidacy.resource).leaseTime()
+                        : Duration.ofNanos(claim.leaseNanos),
+                tenure != null && held
+                        ? Duration.ofNanos(tenure.deadline().remainingNanos(now))
+                        : hint != null && hinted ? Duration.ofNanos(hint.freeAtNanos() - now.nanos()) : null,
+                claim != null && held ? Instant.ofEpochMilli(claim.acquiredAtMillis) : null,
+                claim != null && held && claim.autoExtend
+                        ? Duration.ofNanos(Math.max(0, candidacy.resumeNanos - now.nanos()))
+                        : null,
+                claim != null && held ? claim.extensionCount : 0,
+                claim != null);
+    }
+
+    // The loop.
+
+    private interface Step {
+        void run(Now now, LeaseEngine.Output output);
+    }
+
+    /** One event: reads the clock once, lets the engine decide, and performs what it wants. */
+    private void run(Step step) {
+        LeaseEngine.Output output = new LeaseEngine.Output();
+        boolean wakeTimer;
+        lock.lock();
+        try {
+            if (failed) {
+                return;
+            }
+            Now now = clock.now();
+            step.run(now, output);
+            for (int i = 0; i < output.requests.size(); i++) {
+                broadcast(output.requests.get(i), now, output);
+            }
+            output.notices.forEach(notice -> tell(notice, now));
+            OptionalLong next = engine.nextWakeNanos();
+            wakeTimer = next.isPresent() && next.getAsLong() - timerWakesNanos < 0;
+        } catch (RuntimeException impossible) {
+            fail(impossible);
+            return;
+        } finally {
+            lock.unlock();
+        }
+        transport.flush();
+        if (wakeTimer) {
+            LockSupport.unpark(timer);
+        }
+    }
+
+    /** Sends a request to every acceptor. The one in this process answers at once, which may cause further requests. */
+    private void broadcast(Request request, Now now, LeaseEngine.Output output) {
+        for (int i = 0; i < settings.cell().size(); i++) {
+            if (i != selfIndex) {
+                transport.send(i, request);
+            }
+        }
+        if (acceptor != null) {
+            Response response = acceptor.handle(request, now);
+            if (response != null) {
+                engine.onResponse(selfIndex, response, now, output);
+            } else if (!(request instanceof ReleaseRequest)) {
+                engine.onUnanswered(selfIndex, request, now, output);
+            }
+        }
+    }
+
+    private void tell(Notice notice, Now now) {
+        if (notice instanceof Notice.Acquired acquired) {
+            Claim claim = acquired.claim();
+            NodeLease lease = new NodeLease(this, claim, acquired.tenure().token());
+            claim.lease = lease;
+            claim.acquiredAtMillis = now.wallMillis();
+            claim.extensionCount = 0;
+            publish(LeaseTransition.Kind.ACQUIRED, notice.resource(), acquired.tenure(), null, acquired.tookNanos());
+            claim.result.complete(Optional.of(lease));
+        } else if (notice instanceof Notice.Extended extended) {
+            extended.claim().extensionCount++;
+            extended.claim().answerExtensions(true);
+            publish(LeaseTransition.Kind.EXTENDED, notice.resource(), extended.tenure(), null, extended.tookNanos());
+        } else if (notice instanceof Notice.ExtensionFailed failure) {
+            failure.claim().answerExtensions(false);
+            publish(
+                    LeaseTransition.Kind.EXTENSION_FAILED,
+                    notice.resource(),
+                    failure.tenure(),
+                    failure.reason(),
+                    failure.tookNanos());
+        } else if (notice instanceof Notice.Lost lost) {
+            ended(lost.claim(), true);
+            publish(LeaseTransition.Kind.LOST, notice.resource(), lost.tenure(), null, 0);
+        } else if (notice instanceof Notice.Released released) {
+            ended(released.claim(), false);
+            publish(LeaseTransition.Kind.RELEASED, notice.resource(), released.tenure(), null, 0);
+        } else if (notice instanceof Notice.Unavailable unavailable) {
+            unavailable.claim().unavailableReason = unavailable.reason();
+            unavailable.claim().result.complete(Optional.empty());
+        } else if (notice instanceof Notice.LeaderChanged changed) {
+            Incarnation leader = changed.leader();
+            publish(new LeaseTransition(
+                    LeaseTransition.Kind.LEADER_CHANGED,
+                    notice.resource(),
+                    0,
+                    leader == null ? null : leader.nodeId(),
+                    null,
+                    Duration.ZERO));
+        }
+    }
+
+    private static void ended(Claim claim, boolean lost) {
+        NodeLease lease = claim.lease;
+        claim.lease = null;
+        claim.answerExtensions(false);
+        if (lease != null) {
+            lease.ended(lost);
+        }
+    }
+
+    private void publish(
+            LeaseTransition.Kind kind, String name, Tenure tenure, @Nullable String reason, long tookNanos) {
+        publish(new LeaseTransition(kind, name, tenure.token(), null, reason, Duration.ofNanos(tookNanos)));
+    }
+
+    private void publish(LeaseTransition transition) {
+        for (LeaseListener listener : listeners) {
+            dispatcher.dispatch(transition.leaseName(), () -> listener.onTransition(transition));
+        }
+    }
+
+    /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
+    private void fail(RuntimeException impossible) {
+        failed = true;
+        LOG.log(Level.ERROR, "Node " + self + " gave up all its leases for good because of a defect; restart it", impossible);
+    }
+
+    private void runTimer() {
+        Now before = clock.now();
+        while (!closed && !failed) {
+            run((now, output) -> engine.onTime(now, output));
+            Now now = clock.now();
+            long wallAhead =
+                    now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
+            if (wallAhead > SUSPEND_MILLIS) {
+                run((later, output) -> engine.settleAll(later, output));
+            }
+            before = now;
+            if (acceptor != null) {
+                acceptor.sweep(ROWS_PER_SWEEP, now);
+            }
+            sleep();
+        }
+    }
+
+    private void sleep() {
+        long wakesNanos = clock.now().nanos() + LONGEST_SLEEP_NANOS;
+        lock.lock();
+        try {
+            OptionalLong next = engine.nextWakeNanos();
+            if (next.isPresent() && next.getAsLong() - wakesNanos < 0) {
+                wakesNanos = next.getAsLong();
+            }
+            timerWakesNanos = wakesNanos;
+        } finally {
+            lock.unlock();
+        }
+        long pause = wakesNanos - clock.now().nanos();
+        if (pause > 0) {
+            LockSupport.parkNanos(this, pause);
+        }
+    }
+}

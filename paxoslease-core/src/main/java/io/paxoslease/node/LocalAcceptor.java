@@ -1,0 +1,63 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.AcceptedLease;
+import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The acceptor of this process behind its own lock, for peers and for the proposer beside it alike (A4 holds for both). */
+final class LocalAcceptor {
+
+    private final Acceptor acceptor;
+    private final BallotSequence ballots;
+
+    LocalAcceptor(Acceptor acceptor, BallotSequence ballots) {
+        this.acceptor = acceptor;
+        this.ballots = ballots;
+    }
+
+    /** Handles one request; null for releases and where the acceptor takes no part. */
+    synchronized @Nullable Response handle(Request request, Now now) {
+        ballots.observe(request.ballot().counter(), now);
+        if (request instanceof PrepareRequest prepare) {
+            return acceptor.onPrepareRequest(prepare, now);
+        } else if (request instanceof ProposeRequest propose) {
+            return acceptor.onProposeRequest(propose, now);
+        }
+        acceptor.onReleaseRequest((ReleaseRequest) request, now);
+        return null;
+    }
+
+    synchronized void open(boolean atOnce, Now now) {
+        if (atOnce) {
+            acceptor.openAtOnce(now);
+        } else {
+            acceptor.open(now);
+        }
+    }
+
+    synchronized void sweep(int rows, Now now) {
+        acceptor.sweep(rows, now);
+    }
+
+    synchronized @Nullable AcceptedLease lease(String resource, Now now) {
+        return acceptor.lease(resource, now);
+    }
+
+    synchronized AcceptorStatus status(Now now) {
+        return new AcceptorStatus(
+                acceptor.isVoting(now)
+                        ? RequestHandler.AcceptorState.VOTING
+                        : RequestHandler.AcceptorState.QUARANTINED,
+                Duration.ofNanos(acceptor.quarantineRemainingNanos(now)),
+                acceptor.leases(),
+                acceptor.refusals());
+    }
+}

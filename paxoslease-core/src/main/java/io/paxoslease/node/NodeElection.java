@@ -1,0 +1,79 @@
+package io.paxoslease.node;
+
+import io.paxoslease.Lease;
+import io.paxoslease.LeaderElection;
+import io.paxoslease.LeaderHint;
+import io.paxoslease.protocol.Now;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The standing candidacy of this node for one lease. */
+final class NodeElection implements LeaderElection {
+
+    private final LeaseNode node;
+    private final Candidacy candidacy;
+    private volatile @Nullable Claim claim;
+
+    NodeElection(LeaseNode node, Candidacy candidacy) {
+        this.node = node;
+        this.candidacy = candidacy;
+    }
+
+    @Override
+    public String name() {
+        return candidacy.resource;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (claim == null) {
+            claim = node.stand(name());
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        Claim current = claim;
+        if (current != null) {
+            claim = null;
+            node.withdraw(current);
+        }
+    }
+
+    @Override
+    public boolean isLeader() {
+        NodeLease lease = currentLease();
+        return lease != null && lease.isHeld();
+    }
+
+    @Override
+    public Optional<Lease> lease() {
+        NodeLease lease = currentLease();
+        return lease != null && lease.isHeld() ? Optional.of(lease) : Optional.empty();
+    }
+
+    @Override
+    public Optional<LeaderHint> leader() {
+        Hint hint = candidacy.hint;
+        Now now = node.now();
+        if (hint == null || now.hasReached(hint.freeAtNanos())) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new LeaderHint(hint.owner().nodeId(), Duration.ofNanos(hint.freeAtNanos() - now.nanos())));
+    }
+
+    @Override
+    public void resign() {
+        Claim current = claim;
+        if (current != null) {
+            node.resign(current);
+        }
+    }
+
+    private @Nullable NodeLease currentLease() {
+        Claim current = claim;
+        return current == null ? null : current.lease;
+    }
+}

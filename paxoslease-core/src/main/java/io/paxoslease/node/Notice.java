@@ -1,0 +1,63 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Tenure;
+import org.jspecify.annotations.Nullable;
+
+/** What the users of a node are to be told, in this order per resource. */
+sealed interface Notice {
+
+    /** The name of the lease. */
+    String resource();
+
+    /** A claim began a tenure. */
+    record Acquired(Claim claim, Tenure tenure, long tookNanos) implements Notice {
+        @Override
+        public String resource() {
+            return tenure.resource();
+        }
+    }
+
+    /** The claim's tenure was extended. */
+    record Extended(Claim claim, Tenure tenure, long tookNanos) implements Notice {
+        @Override
+        public String resource() {
+            return tenure.resource();
+        }
+    }
+
+    /** An extension failed; the tenure goes on until its own deadline. */
+    record ExtensionFailed(Claim claim, Tenure tenure, String reason, long tookNanos) implements Notice {
+        @Override
+        public String resource() {
+            return tenure.resource();
+        }
+    }
+
+    /** The claim's tenure expired. */
+    record Lost(Claim claim, Tenure tenure) implements Notice {
+        @Override
+        public String resource() {
+            return tenure.resource();
+        }
+    }
+
+    /** The claim's tenure was given up. */
+    record Released(Claim claim, Tenure tenure) implements Notice {
+        @Override
+        public String resource() {
+            return tenure.resource();
+        }
+    }
+
+    /** A claim ended without a tenure. */
+    record Unavailable(Claim claim, String reason) implements Notice {
+        @Override
+        public String resource() {
+            return claim.resource;
+        }
+    }
+
+    /** The hint about the owner changed; null if nobody is known to own the lease. */
+    record LeaderChanged(String resource, @Nullable Incarnation leader) implements Notice {}
+}

@@ -1,0 +1,105 @@
+package io.paxoslease.node;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** A binary heap of timers that can be moved and cancelled in place, so that it is never longer than the live timers. */
+final class TimerHeap {
+
+    /** Something with at most one due time. */
+    abstract static class Timer {
+        private long dueNanos;
+        private int position = -1;
+    }
+
+    private @Nullable Timer[] heap = new @Nullable Timer[16];
+    private int size;
+
+    /** Sets or moves the timer's due time. */
+    void schedule(Timer timer, long dueNanos) {
+        timer.dueNanos = dueNanos;
+        if (timer.position < 0) {
+            if (size == heap.length) {
+                heap = Arrays.copyOf(heap, size * 2);
+            }
+            place(timer, size++);
+        }
+        siftUp(timer);
+        siftDown(timer);
+    }
+
+    void cancel(Timer timer) {
+        int hole = timer.position;
+        if (hole < 0) {
+            return;
+        }
+        timer.position = -1;
+        Timer last = at(--size);
+        heap[size] = null;
+        if (last != timer) {
+            place(last, hole);
+            siftUp(last);
+            siftDown(last);
+        }
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    /** The earliest timer, still in the heap. */
+    Timer first() {
+        return at(0);
+    }
+
+    /** When the earliest timer is due. */
+    long firstDueNanos() {
+        return at(0).dueNanos;
+    }
+
+    private void siftUp(Timer timer) {
+        while (timer.position > 0) {
+            Timer parent = at((timer.position - 1) / 2);
+            if (parent.dueNanos - timer.dueNanos <= 0) {
+                return;
+            }
+            swap(parent, timer);
+        }
+    }
+
+    private void siftDown(Timer timer) {
+        while (true) {
+            int left = 2 * timer.position + 1;
+            if (left >= size) {
+                return;
+            }
+            Timer child = at(left);
+            if (left + 1 < size && at(left + 1).dueNanos - child.dueNanos < 0) {
+                child = at(left + 1);
+            }
+            if (timer.dueNanos - child.dueNanos <= 0) {
+                return;
+            }
+            swap(timer, child);
+        }
+    }
+
+    private void swap(Timer upper, Timer lower) {
+        int position = upper.position;
+        place(upper, lower.position);
+        place(lower, position);
+    }
+
+    private void place(Timer timer, int position) {
+        heap[position] = timer;
+        timer.position = position;
+    }
+
+    private Timer at(int position) {
+        Timer timer = heap[position];
+        if (timer == null) {
+            throw new IllegalStateException("No timer at position " + position + " of " + size);
+        }
+        return timer;
+    }
+}

@@ -1,0 +1,58 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+
+/**
+ * Port: carries requests to the other acceptors of the cell and brings their answers back.
+ *
+ * <p>Failure semantics first. It may drop, duplicate, reorder and delay any message; nothing rests on its doing better. It must not
+ * alter a message, or deliver one that nobody sent. {@link #send} and {@link #flush} must not block, must not throw and must not call the
+ * {@link Receiver} on the calling thread. What it keeps queued is bounded; beyond that it drops and says so.
+ */
+public interface Transport extends AutoCloseable {
+
+    /** What the transport calls back, on threads of its own. */
+    interface Receiver {
+
+        /**
+         * An answer arrived.
+         *
+         * @param acceptor the position in the cell of the acceptor that answered
+         * @param response the answer
+         */
+        void onResponse(int acceptor, Response response);
+
+        /**
+         * A request will probably not be answered: it could not be delivered, or the acceptor took no part. A hint that saves waiting.
+         *
+         * @param acceptor the position in the cell of the acceptor
+         * @param request the request
+         */
+        void onUnanswered(int acceptor, Request request);
+    }
+
+    /**
+     * Tells the transport who sends and whom to call; called once before anything is sent.
+     *
+     * @param self this life of this node
+     * @param receiver what to call back
+     */
+    void start(Incarnation self, Receiver receiver);
+
+    /**
+     * Queues a request for an acceptor.
+     *
+     * @param acceptor the position in the cell of the acceptor, never the one of this node
+     * @param request the request
+     */
+    void send(int acceptor, Request request);
+
+    /** Called after a group of {@code send}s: what is queued may go out now. */
+    void flush();
+
+    /** Stops; what is queued may be sent or dropped. */
+    @Override
+    void close();
+}

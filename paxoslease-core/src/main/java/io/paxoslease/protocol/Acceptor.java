@@ -1,0 +1,253 @@
+package io.paxoslease.protocol;
+
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The acceptor role for all resources of a cell: promises ballots, and excludes every other owner for the time of an accepted lease.
+ *
+ * <p>Deterministic: it has no clock, thread or random source. Not safe for concurrent use; the shell serialises calls. A {@code null}
+ * answer means that the acceptor takes no part, which the proposer must count like a lost message; {@link #refusals()} tells why.
+ *
+ * <p>The package-private methods are the single decisions that the rules prescribe. They can be overridden only by tests, which weaken
+ * one rule at a time and show what it is good for.
+ */
+public class Acceptor {
+
+    /** Why an acceptor took no part. */
+    public enum Refusal {
+        /** A4. The acceptor was not opened yet or is quarantined. */
+        QUARANTINED,
+        /** X1. The lease time is above this acceptor's own maximum. */
+        LEASE_TIME_ABOVE_MAXIMUM,
+        /** X2. The counter is more than a day ahead of this acceptor's wall clock. */
+        COUNTER_TOO_FAR_AHEAD,
+        /** X4. There is no room for one more resource. */
+        TABLE_FULL
+    }
+
+    /** How long a promise without a lease is remembered by itself, so that the proposal that follows it finds it. */
+    static final long PROMISE_GRACE_NANOS = 1_000_000_000L;
+
+    private static final int SWEPT_PER_REQUEST = 4;
+
+    private final Timing timing;
+    private final AcceptorTable table;
+    private final int maxResources;
+    private final Map<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
+    private boolean open;
+    private long votingFromNanos;
+
+    /**
+     * Creates a blank acceptor that takes no part until it is opened.
+     *
+     * @param timing the bounds of the cell
+     * @param maxResources how many resources it remembers at most
+     * @param now the clocks; the wall clock is the first promise floor (X3)
+     */
+    public Acceptor(Timing timing, int maxResources, Now now) {
+        this.timing = timing;
+        this.maxResources = maxResources;
+        this.table = new AcceptorTable(now.counterFloor());
+    }
+
+    /** A4. Starts the quarantine; to be called when the node's own listening port is bound. */
+    public void open(Now now) {
+        openAfter(quarantineNanos(), now);
+    }
+
+    /** Opens without a quarantine; only for a cell of one that lives and dies with its process. */
+    public void openAtOnce(Now now) {
+        openAfter(0, now);
+    }
+
+    private void openAfter(long quarantineNanos, Now now) {
+        if (!open) {
+            open = true;
+            votingFromNanos = now.nanos() + quarantineNanos;
+        }
+    }
+
+    /** Whether the quarantine is over. */
+    public boolean isVoting(Now now) {
+        return open && now.hasReached(votingFromNanos);
+    }
+
+    /** How long the quarantine lasts from now; all of it if the acceptor was not opened yet, zero if it is over. */
+    public long quarantineRemainingNanos(Now now) {
+        if (!open) {
+            return quarantineNanos();
+        }
+        return isVoting(now) ? 0 : votingFromNanos - now.nanos();
+    }
+
+    /**
+     * A1. Promises a ballot that is not below the promise and reports the live lease; otherwise rejects.
+     *
+     * @return the answer, or null if this acceptor takes no part
+     */
+    public @Nullable PrepareResponse onPrepareRequest(PrepareRequest request, Now now) {
+        if (takesNoPart(request, request.leaseNanos(), now)) {
+            return null;
+        }
+        int slot = table.find(request.resource());
+        boolean promised = !isBelowPromise(slot, request.ballot());
+        if (promised) {
+            slot = slot == ResourceIndex.NONE ? table.add(request.resource(), graceEnd(now)) : slot;
+            table.promise(slot, request.ballot());
+            if (!isLive(slot, now)) {
+                table.clear(slot, graceEnd(now));
+            }
+        }
+        return new PrepareResponse(
+                request.resource(), request.ballot(), promised, table.promised(slot), liveLease(slot, now));
+    }
+
+    /**
+     * A2. Accepts a ballot that is not below the promise while no other owner's lease is live; otherwise rejects.
+     *
+     * <p>The second condition is the heart of the safety proof. Without it a renewal across one acceptor's restart gives two owners.
+     *
+     * @return the answer, or null if this acceptor takes no part
+     */
+    public @Nullable ProposeResponse onProposeRequest(ProposeRequest request, Now now) {
+        if (takesNoPart(request, request.leaseNanos(), now)) {
+            return null;
+        }
+        Ballot ballot = request.ballot();
+        int slot = table.find(request.resource());
+        boolean accepted = !isBelowPromise(slot, ballot) && !isHeldByOther(slot, ballot.owner(), now);
+        if (accepted) {
+            slot = slot == ResourceIndex.NONE ? table.add(request.resource(), graceEnd(now)) : slot;
+            raisePromise(slot, ballot);
+            table.record(slot, ballot, recordEnd(slot, ballot, now.nanos() + request.leaseNanos(), now));
+        }
+        return new ProposeResponse(
+                request.resource(), ballot, accepted, table.promised(slot), liveLease(slot, now));
+    }
+
+    /**
+     * A3, X5. Clears the record if the sender's incarnation made it at or below the ballot that it has given up.
+     *
+     * @return whether a live lease ended by this
+     */
+    public boolean onReleaseRequest(ReleaseRequest request, Now now) {
+        if (dropsReleases(now)) {
+            refuse(Refusal.QUARANTINED);
+            return false;
+        }
+        int slot = table.find(request.resource());
+        Ballot lease = table.lease(slot);
+        if (lease == null || !isReleasedBy(request.ballot(), lease)) {
+            return false;
+        }
+        boolean live = isLive(slot, now);
+        table.clear(slot, graceEnd(now));
+        return live;
+    }
+
+    /** X4. Drops up to {@code rows} rows whose time is over; for the shell to call now and then when no requests come. */
+    public void sweep(int rows, Now now) {
+        table.sweep(now, rows);
+    }
+
+    /** The live lease of a resource, null if there is none. */
+    public @Nullable AcceptedLease lease(String resource, Now now) {
+        return liveLease(table.find(resource), now);
+    }
+
+    /** How many leases are recorded, counting expired ones until they are swept. */
+    public int leases() {
+        return table.leases();
+    }
+
+    /** How many resources are remembered, with and without a lease. */
+    public int resources() {
+        return table.size();
+    }
+
+    /** How often this acceptor took no part, by reason. */
+    public Map<Refusal, Long> refusals() {
+        return Map.copyOf(refusals);
+    }
+
+    // The decisions, one rule each.
+
+    /** T3. */
+    long quarantineNanos() {
+        return timing.quarantineNanos();
+    }
+
+    /** A4. What arrives during the quarantine is dropped, releases too. */
+    boolean dropsReleases(Now now) {
+        return !isVoting(now);
+    }
+
+    /** A1, A2, X3. Below the promise, or beside it: an equal counter of another incarnation. */
+    boolean isBelowPromise(int slot, Ballot ballot) {
+        long promised = table.promised(slot);
+        return ballot.counter() < promised
+                || (ballot.counter() == promised && !ballot.owner().equals(table.promisedBy(slot)));
+    }
+
+    /** A2. Owners are incarnations: a restarted node is another owner. */
+    boolean isHeldByOther(int slot, Incarnation proposer, Now now) {
+        return isLive(slot, now) && !proposer.equals(table.leaseOwner(slot));
+    }
+
+    /** Accepting raises the promise to the ballot. */
+    void raisePromise(int slot, Ballot ballot) {
+        table.promise(slot, ballot);
+    }
+
+    /** X10. The same owner's record is never shortened: its older, longer deadline may rest on it. */
+    long recordEnd(int slot, Ballot ballot, long endNanos, Now now) {
+        return isLive(slot, now) && table.endNanos(slot) - endNanos > 0 ? table.endNanos(slot) : endNanos;
+    }
+
+    /** A3, X5. */
+    boolean isReleasedBy(Ballot given, Ballot lease) {
+        return lease.owner().equals(given.owner()) && lease.counter() <= given.counter();
+    }
+
+    /** T1. The record's end is stored and compared here; no timer decides. */
+    boolean isLive(int slot, Now now) {
+        return table.leaseOwner(slot) != null && !now.hasReached(table.endNanos(slot));
+    }
+
+    final AcceptorTable table() {
+        return table;
+    }
+
+    private boolean takesNoPart(Request request, long leaseNanos, Now now) {
+        if (!isVoting(now)) {
+            return refuse(Refusal.QUARANTINED);
+        }
+        if (leaseNanos <= 0 || leaseNanos > timing.maxLeaseNanos()) {
+            return refuse(Refusal.LEASE_TIME_ABOVE_MAXIMUM);
+        }
+        if (BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
+            return refuse(Refusal.COUNTER_TOO_FAR_AHEAD);
+        }
+        table.sweep(now, SWEPT_PER_REQUEST);
+        if (table.size() >= maxResources && table.find(request.resource()) == ResourceIndex.NONE) {
+            return refuse(Refusal.TABLE_FULL);
+        }
+        return false;
+    }
+
+    private boolean refuse(Refusal reason) {
+        refusals.merge(reason, 1L, Long::sum);
+        return true;
+    }
+
+    private @Nullable AcceptedLease liveLease(int slot, Now now) {
+        Ballot ballot = isLive(slot, now) ? table.lease(slot) : null;
+        return ballot == null ? null : new AcceptedLease(ballot, table.endNanos(slot) - now.nanos());
+    }
+
+    private static long graceEnd(Now now) {
+        return now.nanos() + PROMISE_GRACE_NANOS;
+    }
+}

@@ -1,0 +1,72 @@
+package io.paxoslease.protocol;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of P1 to P4 for one resource under one ballot: a transient object that is gone as soon as the attempt has won or is
+ * abandoned.
+ */
+final class Attempt {
+
+    final String resource;
+    final Ballot ballot;
+    final long leaseNanos;
+    final Deadline deadline;
+
+    /** P1. The ballot of the lease that was held when the attempt began, null for a fresh attempt. */
+    final @Nullable Ballot renewalBase;
+
+    /** Whether proposals were sent: only then acceptors may hold records of this ballot (X5). */
+    boolean proposing;
+
+    /** The votes of the current phase. */
+    Quorum votes = new Quorum();
+
+    private @Nullable Incarnation holder;
+    private boolean outbid;
+    private long @Nullable [] busyNanos;
+
+    Attempt(String resource, Ballot ballot, long leaseNanos, Deadline deadline, @Nullable Ballot renewalBase) {
+        this.resource = resource;
+        this.ballot = ballot;
+        this.leaseNanos = leaseNanos;
+        this.deadline = deadline;
+        this.renewalBase = renewalBase;
+    }
+
+    /** P3. */
+    void beginProposing() {
+        proposing = true;
+        votes = new Quorum();
+    }
+
+    /** Notes why an acceptor was against, for {@link #outcome}. */
+    void noteOpposition(int acceptor, Response response, Cell cell) {
+        AcceptedLease lease = response.lease();
+        if (lease == null || lease.ballot().owner().equals(ballot.owner())) {
+            outbid = true;
+        } else {
+            holder = lease.ballot().owner();
+            long[] busy = busyNanos == null ? new long[cell.size()] : busyNanos;
+            busy[acceptor] = Math.max(1, lease.remainingNanos());
+            busyNanos = busy;
+        }
+    }
+
+    /** Why the attempt failed, as far as its acceptors told. */
+    Outcome outcome(Cell cell) {
+        Incarnation blockedBy = holder;
+        if (blockedBy != null && busyNanos != null) {
+            return new Outcome.Blocked(blockedBy, freeInNanos(busyNanos, cell));
+        }
+        return outbid ? new Outcome.Outbid() : new Outcome.Unanswered();
+    }
+
+    /** When enough of the acceptors that block could be free to make a majority with those in favour; the last if that is unknown. */
+    private long freeInNanos(long[] busy, Cell cell) {
+        long[] sorted = Arrays.stream(busy).filter(nanos -> nanos > 0).sorted().toArray();
+        int needed = Math.max(1, cell.majority() - votes.inFavour());
+        return sorted[Math.min(needed, sorted.length) - 1];
+    }
+}

@@ -1,0 +1,35 @@
+package io.paxoslease.protocol;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The counters of a node's ballots (rules X2, T4): each is above every counter that the node has used or seen, and not below the wall
+ * clock, so that they grow across restarts without a disk.
+ *
+ * <p>Shared by both roles of a node and safe to call from any thread.
+ */
+public final class BallotSequence {
+
+    /** How far a counter may be ahead of the own wall clock before it is refused: one day of microseconds (X2). */
+    static final long MAX_AHEAD = 24L * 3600 * 1_000_000;
+
+    private final AtomicLong highest = new AtomicLong();
+
+    /** The next counter for a ballot of this node. */
+    public long next(Now now) {
+        long floor = now.counterFloor();
+        return highest.updateAndGet(seen -> Math.max(seen + 1, floor));
+    }
+
+    /** T4. Lifts the sequence above a counter that this node saw in either role; implausible ones are ignored. */
+    public void observe(long counter, Now now) {
+        if (counter > highest.get() && !isTooFarAhead(counter, now)) {
+            highest.accumulateAndGet(counter, Math::max);
+        }
+    }
+
+    /** X2. Whether a counter is more than a day ahead of the own wall clock: one poisoned ballot must not spoil a cell. */
+    public static boolean isTooFarAhead(long counter, Now now) {
+        return counter - now.counterFloor() > MAX_AHEAD;
+    }
+}

@@ -1,0 +1,25 @@
+package io.paxoslease.protocol;
+
+/** Why an attempt was abandoned. */
+public sealed interface Outcome {
+
+    /**
+     * A live lease of another ballot stands in the way.
+     *
+     * @param holder one of the incarnations that own such a lease
+     * @param freeInNanos after how long enough acceptors could be free if nothing is extended: a hint (X6)
+     */
+    record Blocked(Incarnation holder, long freeInNanos) implements Outcome {}
+
+    /** Acceptors promised or accepted a higher ballot. The sequence of ballots was lifted above it already (T4). */
+    record Outbid() implements Outcome {}
+
+    /** Too few acceptors answered. */
+    record Unanswered() implements Outcome {}
+
+    /** The attempt's own deadline passed before it won (P4). */
+    record Overdue() implements Outcome {}
+
+    /** The proposer was told to release or to start anew. */
+    record Withdrawn() implements Outcome {}
+}

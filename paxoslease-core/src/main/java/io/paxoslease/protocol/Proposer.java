@@ -1,0 +1,310 @@
+package io.paxoslease.protocol;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The proposer role for all resources of a cell: acquires, extends and releases leases.
+ *
+ * <p>Deterministic: it has no clock, thread or random source, does nothing by itself and appends what is to be done to the list that is
+ * passed in. Not safe for concurrent use; the shell serialises calls. When to start an attempt, when to give it up and when to try
+ * again is decided outside; calling at a bad moment costs time, never safety.
+ *
+ * <p>The package-private methods are the single decisions that the rules prescribe. They can be overridden only by tests, which weaken
+ * one rule at a time and show what it is good for.
+ */
+public class Proposer {
+
+    private final Incarnation self;
+    private final Cell cell;
+    private final Timing timing;
+    private final BallotSequence ballots;
+    private final Map<String, Attempt> attempts = new HashMap<>();
+    private final HeldLeases held;
+
+    /**
+     * Creates a proposer that holds nothing.
+     *
+     * @param self this life of this node
+     * @param cell the acceptors
+     * @param timing the bounds of the cell
+     * @param ballots the node's ballot counters, shared with its acceptor role
+     */
+    public Proposer(Incarnation self, Cell cell, Timing timing, BallotSequence ballots) {
+        this.self = self;
+        this.cell = cell;
+        this.timing = timing;
+        this.ballots = ballots;
+        this.held = new HeldLeases(self);
+    }
+
+    /**
+     * P1. Starts an attempt: an extension if the lease is held, else an acquisition. The deadline and the renewal base are stored now,
+     * before the first message goes out. An attempt in flight for the same resource is abandoned.
+     *
+     * @param resource the name of the lease
+     * @param leaseNanos T
+     * @param now the clocks
+     * @param effects receives what is to be done
+     * @throws IllegalArgumentException if the lease time is out of range
+     */
+    public void start(String resource, long leaseNanos, Now now, List<Effect> effects) {
+        timing.requireLeaseTime(leaseNanos);
+        settle(resource, now, effects);
+        abandon(resource, new Outcome.Withdrawn(), now, effects);
+        Tenure base = held.get(resource);
+        Ballot ballot = new Ballot(ballots.next(now), self);
+        Deadline deadline = Deadline.after(now, timing.ownerNanos(leaseNanos));
+        attempts.put(
+                resource, new Attempt(resource, ballot, leaseNanos, deadline, base == null ? null : base.ballot()));
+        effects.add(new Effect.Broadcast(new PrepareRequest(resource, ballot, leaseNanos)));
+    }
+
+    /**
+     * Handles an answer of an acceptor. Answers to anything but the current attempt and phase change nothing (P2).
+     *
+     * @param acceptor the position of the acceptor in the cell
+     * @param response the answer
+     * @param now the clocks
+     * @param effects receives what is to be done
+     */
+    public void onResponse(int acceptor, Response response, Now now, List<Effect> effects) {
+        ballots.observe(response.promisedCounter(), now);
+        settle(response.resource(), now, effects);
+        Attempt attempt = attempts.get(response.resource());
+        if (attempt == null || !isCurrent(attempt, response)) {
+            return;
+        }
+        if (isOverdue(attempt, now)) {
+            abandon(attempt.resource, new Outcome.Overdue(), now, effects);
+        } else if (response instanceof PrepareResponse prepare) {
+            onPrepareResponse(attempt, acceptor, prepare, now, effects);
+        } else if (response instanceof ProposeResponse propose) {
+            onProposeResponse(attempt, acceptor, propose, now, effects);
+        }
+    }
+
+    /** P2, P3. With a majority of distinct acceptors open: propose. */
+    private void onPrepareResponse(
+            Attempt attempt, int acceptor, PrepareResponse response, Now now, List<Effect> effects) {
+        if (attempt.proposing) {
+            onLatePrepareResponse(attempt, response, now);
+            return;
+        }
+        if (isOpen(attempt, response)) {
+            countFor(attempt.votes, acceptor);
+        } else {
+            attempt.noteOpposition(acceptor, response, cell);
+            attempt.votes.oppose(acceptor);
+        }
+        if (attempt.votes.isReached(cell)) {
+            attempt.beginProposing();
+            effects.add(new Effect.Broadcast(
+                    new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
+        } else if (attempt.votes.isOutOfReach(cell)) {
+            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+        }
+    }
+
+    /** P4. With a majority of distinct accepts, and the stored deadline not reached in this handler: active until that deadline. */
+    private void onProposeResponse(
+            Attempt attempt, int acceptor, ProposeResponse response, Now now, List<Effect> effects) {
+        if (!attempt.proposing) {
+            return;
+        }
+        if (response.accepted()) {
+            countFor(attempt.votes, acceptor);
+        } else {
+            attempt.noteOpposition(acceptor, response, cell);
+            attempt.votes.oppose(acceptor);
+        }
+        if (attempt.votes.isReached(cell)) {
+            win(attempt, effects);
+        } else if (attempt.votes.isOutOfReach(cell)) {
+            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+        }
+    }
+
+    private void win(Attempt attempt, List<Effect> effects) {
+        attempts.remove(attempt.resource);
+        Tenure base = held.get(attempt.resource);
+        if (base == null) {
+            Tenure tenure = new Tenure(
+                    attempt.resource, attempt.ballot, attempt.ballot.counter(), attempt.leaseNanos, attempt.deadline);
+            held.put(tenure);
+            effects.add(new Effect.Acquired(tenure));
+        } else {
+            Tenure tenure = new Tenure(
+                    attempt.resource,
+                    attempt.ballot,
+                    base.token(),
+                    attempt.leaseNanos,
+                    base.deadline().later(attempt.deadline));
+            held.put(tenure);
+            effects.add(new Effect.Extended(tenure));
+        }
+    }
+
+    /**
+     * Told by the transport that an acceptor will not answer a request. A hint that saves waiting; a real answer that comes all the
+     * same still counts.
+     *
+     * @param acceptor the position of the acceptor in the cell
+     * @param request the request that will not be answered
+     * @param now the clocks
+     * @param effects receives what is to be done
+     */
+    public void onUnanswered(int acceptor, Request request, Now now, List<Effect> effects) {
+        settle(request.resource(), now, effects);
+        Attempt attempt = attempts.get(request.resource());
+        if (attempt == null
+                || !attempt.ballot.equals(request.ballot())
+                || attempt.proposing != (request instanceof ProposeRequest)) {
+            return;
+        }
+        attempt.votes.oppose(acceptor);
+        if (attempt.votes.isOutOfReach(cell)) {
+            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+        }
+    }
+
+    /**
+     * P5. Gives up the attempt in flight for a resource, if any; the held lease is kept until its own deadline.
+     *
+     * @param resource the name of the lease
+     * @param now the clocks
+     * @param effects receives what is to be done
+     */
+    public void giveUp(String resource, Now now, List<Effect> effects) {
+        settle(resource, now, effects);
+        Attempt attempt = attempts.get(resource);
+        if (attempt != null) {
+            abandon(resource, attempt.outcome(cell), now, effects);
+        }
+    }
+
+    /**
+     * P6. Stops being the owner, abandons an attempt in flight, and only then tells the acceptors: an extension never completes after a
+     * release.
+     *
+     * @param resource the name of the lease
+     * @param now the clocks
+     * @param effects receives what is to be done
+     */
+    public void release(String resource, Now now, List<Effect> effects) {
+        settle(resource, now, effects);
+        Tenure tenure = held.get(resource);
+        long spent = Math.max(held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
+        held.remove(resource);
+        Attempt attempt = withdraw(resource);
+        if (attempt != null) {
+            spent = attempt.proposing ? Math.max(spent, attempt.ballot.counter()) : spent;
+            effects.add(new Effect.Abandoned(resource, attempt.ballot, new Outcome.Withdrawn()));
+        }
+        if (tenure != null) {
+            effects.add(new Effect.Released(tenure));
+        }
+        if (spent > 0) {
+            effects.add(new Effect.Broadcast(new ReleaseRequest(resource, new Ballot(spent, self))));
+        }
+    }
+
+    /**
+     * T1. Notices that the deadline of a held lease has passed. Called by every handler first, and by the shell when the deadline is
+     * due; calling it early, late or twice is harmless.
+     *
+     * @param resource the name of the lease
+     * @param now the clocks
+     * @param effects receives what is to be done
+     */
+    public void settle(String resource, Now now, List<Effect> effects) {
+        Tenure tenure = held.get(resource);
+        if (tenure == null || tenure.isActive(now)) {
+            return;
+        }
+        long spent = held.spent(resource);
+        held.remove(resource);
+        effects.add(new Effect.Lost(tenure));
+        if (spent > tenure.ballot().counter()) {
+            effects.add(new Effect.Broadcast(new ReleaseRequest(resource, new Ballot(spent, self))));
+        }
+    }
+
+    /** The lease that is held at this instant, null if it is not held. */
+    public @Nullable Tenure tenure(String resource, Now now) {
+        Tenure tenure = held.get(resource);
+        return tenure != null && tenure.isActive(now) ? tenure : null;
+    }
+
+    /** Whether an attempt is in flight. */
+    public boolean isTrying(String resource) {
+        return attempts.containsKey(resource);
+    }
+
+    /** How many leases are held, counting expired ones that were not settled yet. */
+    public int heldLeases() {
+        return held.size();
+    }
+
+    /** How many attempts are in flight. */
+    public int attempts() {
+        return attempts.size();
+    }
+
+    // The decisions, one rule each.
+
+    /** P2. Answers to an older ballot, or to another life of this node, do not count. */
+    boolean isCurrent(Attempt attempt, Response response) {
+        return attempt.ballot.equals(response.ballot());
+    }
+
+    /** P2. Open: no live lease, or exactly the renewal base while that is still held. */
+    boolean isOpen(Attempt attempt, PrepareResponse response) {
+        AcceptedLease lease = response.lease();
+        return response.promised()
+                && (lease == null
+                        || (lease.ballot().equals(attempt.renewalBase)
+                                && held.get(attempt.resource) != null));
+    }
+
+    /** P2, P4. Distinct acceptors, never messages. */
+    void countFor(Quorum votes, int acceptor) {
+        votes.favour(acceptor);
+    }
+
+    /** P1. A further prepare answer after the majority changes nothing; the 2012 pseudocode restarted the deadline here. */
+    void onLatePrepareResponse(Attempt attempt, PrepareResponse response, Now now) {}
+
+    /** P4. */
+    boolean isOverdue(Attempt attempt, Now now) {
+        return attempt.deadline.isPast(now);
+    }
+
+    /** P6. An attempt in flight must not complete after the release. */
+    @Nullable Attempt withdraw(String resource) {
+        return attempts.remove(resource);
+    }
+
+    /** X5. A fresh attempt cleans up behind itself; a failed extension must not while the old lease is held. */
+    boolean releasesWhenAbandoned(Attempt attempt) {
+        return held.get(attempt.resource) == null;
+    }
+
+    private void abandon(String resource, Outcome outcome, Now now, List<Effect> effects) {
+        Attempt attempt = attempts.remove(resource);
+        if (attempt == null) {
+            return;
+        }
+        effects.add(new Effect.Abandoned(resource, attempt.ballot, outcome));
+        if (!attempt.proposing) {
+            return;
+        }
+        if (releasesWhenAbandoned(attempt)) {
+            effects.add(new Effect.Broadcast(new ReleaseRequest(resource, attempt.ballot)));
+        } else {
+            held.spend(resource, attempt.ballot.counter());
+        }
+    }
+}

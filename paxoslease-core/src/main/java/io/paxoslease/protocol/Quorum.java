@@ -1,0 +1,40 @@
+package io.paxoslease.protocol;
+
+/**
+ * Counts distinct acceptors for and against one phase of an attempt (P2, P4): an acceptor counts once, however often its answer is
+ * delivered. An answer in favour stands whatever came before or comes after it from the same acceptor: what was promised or recorded
+ * for this ballot stays so.
+ */
+final class Quorum {
+
+    private long inFavour;
+    private long against;
+
+    /** Counts an acceptor for the attempt. */
+    void favour(int acceptor) {
+        inFavour |= bit(acceptor);
+        against &= ~bit(acceptor);
+    }
+
+    /** Counts an acceptor that blocks, rejects or will not answer. */
+    void oppose(int acceptor) {
+        against |= ~inFavour & bit(acceptor);
+    }
+
+    boolean isReached(Cell cell) {
+        return Long.bitCount(inFavour) >= cell.majority();
+    }
+
+    /** Whether so many are against that a majority in favour can no longer come about (P5). */
+    boolean isOutOfReach(Cell cell) {
+        return cell.size() - Long.bitCount(against) < cell.majority();
+    }
+
+    int inFavour() {
+        return Long.bitCount(inFavour);
+    }
+
+    private static long bit(int acceptor) {
+        return 1L << acceptor;
+    }
+}

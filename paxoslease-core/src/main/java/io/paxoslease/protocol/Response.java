@@ -1,0 +1,13 @@
+package io.paxoslease.protocol;
+
+import org.jspecify.annotations.Nullable;
+
+/** From an acceptor to the proposer whose ballot it answers. */
+public sealed interface Response extends Message permits PrepareResponse, ProposeResponse {
+
+    /** The counter that the acceptor has promised after handling the request. */
+    long promisedCounter();
+
+    /** The live lease at this acceptor after handling the request, if any: a hint for everything but the prepare phase. */
+    @Nullable AcceptedLease lease();
+}

@@ -1,0 +1,16 @@
+package io.paxoslease.wire;
+
+/** The receiving end of frames. Safe to call from any thread. */
+public interface FrameHandler {
+
+    /** The largest frame that is worth reading; larger ones get 413 without being read. */
+    int maxFrameBytes();
+
+    /**
+     * Handles one frame. Never throws and never blocks, whatever the bytes are.
+     *
+     * @param frame the bytes as they arrived
+     * @return the reply
+     */
+    FrameReply handle(byte[] frame);
+}
