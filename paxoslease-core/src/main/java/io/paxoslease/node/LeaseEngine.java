@@ -461,12 +461,12 @@ final class LeaseEngine {
         hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
     }
 
-    /** Extension at half of what remains, and again at half of the rest when it fails. */
+    /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
         candidacy.state = State.HOLDING;
-        long pause = Math.max(
-                tenure.deadline().remainingNanos(now) / 2, Math.max(SHORTEST_PAUSE_NANOS, 2 * roundTripNanos));
-        candidacy.resumeNanos = now.nanos() + pause;
+        long shortest = Math.max(tenure.leaseNanos() / 64, 2 * roundTripNanos);
+        candidacy.resumeNanos =
+                now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
     }
 
     private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {

@@ -266,6 +266,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return failed;
     }
 
+    boolean mayStand(String name) {
+        return settings.lease(name).candidate();
+    }
+
     /** A standing claim; it is submitted when the node starts. */
     Claim stand(String name) {
         NodeSettings.LeaseSettings lease = settings.lease(name);

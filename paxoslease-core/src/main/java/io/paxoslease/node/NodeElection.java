@@ -27,7 +27,7 @@ final class NodeElection implements LeaderElection {
 
     @Override
     public synchronized void start() {
-        if (claim == null) {
+        if (claim == null && node.mayStand(name())) {
             claim = node.stand(name());
         }
     }
