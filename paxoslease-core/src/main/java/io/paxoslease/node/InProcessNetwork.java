@@ -110,8 +110,9 @@ public final class InProcessNetwork {
             }
             String member = cell.acceptors().get(envelope.acceptor());
             RequestHandler handler = isolated.contains(self) || isolated.contains(member) ? null : handlers.get(member);
-            Response response =
-                    handler == null ? null : handler.onRequests(List.of(envelope.request())).get(0);
+            Response response = handler == null
+                    ? null
+                    : handler.onRequests(List.of(envelope.request())).get(0);
             if (response != null) {
                 target.onResponse(envelope.acceptor(), response);
             } else if (!(envelope.request() instanceof ReleaseRequest)) {

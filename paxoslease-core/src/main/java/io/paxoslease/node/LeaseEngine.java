@@ -155,7 +155,8 @@ final class LeaseEngine {
     }
 
     /** What is known about a resource, null if nobody wants or watches it. */
-    @Nullable Candidacy candidacy(String resource) {
+    @Nullable
+    Candidacy candidacy(String resource) {
         return candidacies.get(resource);
     }
 
@@ -340,11 +341,12 @@ final class LeaseEngine {
     }
 
     private void beginRound(Candidacy candidacy, Now now) {
-        long limit = Math.min(
-                roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
+        long limit =
+                Math.min(roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
         Tenure tenure = firstClaim(candidacy).tenure;
         if (tenure != null) {
-            limit = Math.min(limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
+            limit = Math.min(
+                    limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
         }
         candidacy.roundBeganNanos = now.nanos();
         candidacy.roundEndsNanos = now.nanos() + limit;

@@ -57,7 +57,8 @@ public record NodeSettings(
             throw new IllegalArgumentException("The round timeout must be more than zero, not " + roundTimeout);
         }
         if (standalone && (cell.size() != 1 || cell.indexOf(nodeId) != 0)) {
-            throw new IllegalArgumentException("A standalone cell has its own node as its only acceptor, not " + cell.acceptors());
+            throw new IllegalArgumentException(
+                    "A standalone cell has its own node as its only acceptor, not " + cell.acceptors());
         }
         leases = Map.copyOf(leases);
         leases.forEach((name, lease) -> {

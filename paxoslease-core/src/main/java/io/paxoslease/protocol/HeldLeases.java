@@ -21,7 +21,8 @@ final class HeldLeases {
         this.owner = owner;
     }
 
-    @Nullable Tenure get(String resource) {
+    @Nullable
+    Tenure get(String resource) {
         int slot = index.find(resource);
         return slot == ResourceIndex.NONE
                 ? null

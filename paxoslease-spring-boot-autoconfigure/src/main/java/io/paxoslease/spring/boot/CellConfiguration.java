@@ -104,7 +104,8 @@ record CellConfiguration(
                     throw invalid(
                             property,
                             url,
-                            "the members '" + other + "' and '" + id + "' have the same URL, but each acceptor is one process",
+                            "the members '" + other + "' and '" + id
+                                    + "' have the same URL, but each acceptor is one process",
                             "Give each member the base URL of its own application instance.");
                 }
                 members.put(id, uri);
@@ -113,12 +114,17 @@ record CellConfiguration(
         }
 
         private static URI url(String property, String url) {
-            String remedy = "Set the base URL of the member, for example http://10.0.0.1:8080 or https://node-1.example.com.";
+            String remedy =
+                    "Set the base URL of the member, for example http://10.0.0.1:8080 or https://node-1.example.com.";
             try {
                 URI uri = new URI(url.endsWith("/") ? url.substring(0, url.length() - 1) : url);
                 boolean http = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
                 if (!http || uri.getHost() == null) {
-                    throw invalid(property, url, "a member's URL must start with http:// or https:// and name a host", remedy);
+                    throw invalid(
+                            property,
+                            url,
+                            "a member's URL must start with http:// or https:// and name a host",
+                            remedy);
                 }
                 if (uri.getRawQuery() != null || uri.getRawFragment() != null || uri.getRawUserInfo() != null) {
                     throw invalid(property, url, "a member's URL must not have a user, a query or a fragment", remedy);
@@ -146,14 +152,16 @@ record CellConfiguration(
             }
             int port = environment.getProperty("server.port", Integer.class, 8080);
             List<String> here = members.entrySet().stream()
-                    .filter(member -> port(member.getValue()) == port && addresses.isLocal(member.getValue().getHost()))
+                    .filter(member -> port(member.getValue()) == port
+                            && addresses.isLocal(member.getValue().getHost()))
                     .map(Map.Entry::getKey)
                     .toList();
             if (here.size() > 1) {
                 throw invalid(
                         PREFIX + "node-id",
                         null,
-                        "it is not set, and the members " + here + " all have an address of this host with port " + port,
+                        "it is not set, and the members " + here + " all have an address of this host with port "
+                                + port,
                         "Set paxoslease.node-id to the id of this process.");
             }
             String nodeId = here.isEmpty() ? addresses.hostName() : here.get(0);
@@ -163,8 +171,9 @@ record CellConfiguration(
 
         private void warnIfProposerOnly(String nodeId, Map<String, URI> members) {
             if (!members.isEmpty() && !members.containsKey(nodeId)) {
-                warnings.add("Node '" + nodeId + "' is not one of the members " + members.keySet()
-                        + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
+                warnings.add(
+                        "Node '" + nodeId + "' is not one of the members " + members.keySet()
+                                + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
             }
         }
 
@@ -196,7 +205,10 @@ record CellConfiguration(
             if (time.compareTo(Duration.ofNanos(Timing.MIN_LEASE_NANOS)) < 0
                     || time.compareTo(Duration.ofNanos(Timing.MAX_LEASE_NANOS)) > 0) {
                 throw invalid(
-                        PREFIX + name, time, "it must be from 10ms to 7d", "Choose a time such as 10s; a few seconds suit most jobs.");
+                        PREFIX + name,
+                        time,
+                        "it must be from 10ms to 7d",
+                        "Choose a time such as 10s; a few seconds suit most jobs.");
             }
         }
 
@@ -233,13 +245,17 @@ record CellConfiguration(
                     .filter(member -> !addresses.isLoopback(member.getValue().getHost()))
                     .map(Map.Entry::getKey)
                     .toList();
-            if (remote.isEmpty() || properties.security().allowUnauthenticated() || hasSecret() || hasMutualTls(members)) {
+            if (remote.isEmpty()
+                    || properties.security().allowUnauthenticated()
+                    || hasSecret()
+                    || hasMutualTls(members)) {
                 return;
             }
             throw invalid(
                     PREFIX + "security.shared-secret",
                     null,
-                    "it is not set, but the members " + remote + " are not on the loopback interface: anybody on the network could vote",
+                    "it is not set, but the members " + remote
+                            + " are not on the loopback interface: anybody on the network could vote",
                     "Set paxoslease.security.shared-secret to the same long random text on all nodes, or use https URLs with"
                             + " paxoslease.ssl.bundle and server.ssl.client-auth=need. In a network that only your nodes can"
                             + " reach you may set paxoslease.security.allow-unauthenticated=true.");
@@ -289,8 +305,9 @@ record CellConfiguration(
                 warnings.add("The cell '" + cell.name() + "' has the single member " + cell.acceptors()
                         + ": nobody can lead while it is down. List 3 members to survive the loss of one.");
             } else if (cell.size() % 2 == 0) {
-                warnings.add("The cell '" + cell.name() + "' has " + cell.size() + " members: with an even number one more machine can fail to no"
-                        + " avail; " + (cell.size() - 1) + " members survive as many failures.");
+                warnings.add("The cell '" + cell.name() + "' has " + cell.size()
+                        + " members: with an even number one more machine can fail to no" + " avail; "
+                        + (cell.size() - 1) + " members survive as many failures.");
             }
         }
 
@@ -311,7 +328,8 @@ record CellConfiguration(
                 throw invalid(
                         property + ".lease-time",
                         time,
-                        "it must be from 10ms to paxoslease.max-lease-time = " + Duration.ofNanos(timing.maxLeaseNanos()),
+                        "it must be from 10ms to paxoslease.max-lease-time = "
+                                + Duration.ofNanos(timing.maxLeaseNanos()),
                         "Shorten it, or raise paxoslease.max-lease-time on all nodes.");
             }
             if (lease.priority() < 0 || lease.priority() > LeaseSettings.HIGHEST_PRIORITY) {

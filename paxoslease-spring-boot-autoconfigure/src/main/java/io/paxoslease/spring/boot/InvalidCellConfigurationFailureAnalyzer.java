@@ -4,8 +4,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** Prints what is wrong with a setting and what to do instead of a stack trace. */
-final class InvalidCellConfigurationFailureAnalyzer
-        extends AbstractFailureAnalyzer<InvalidCellConfigurationException> {
+final class InvalidCellConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<InvalidCellConfigurationException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, InvalidCellConfigurationException cause) {

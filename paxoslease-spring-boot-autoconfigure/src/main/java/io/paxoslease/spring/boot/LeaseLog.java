@@ -21,14 +21,20 @@ final class LeaseLog implements LeaseListener {
     public void onTransition(LeaseTransition transition) {
         String lease = "'" + transition.leaseName() + "'";
         switch (transition.kind()) {
-            case ACQUIRED -> LOG.info(nodeId + " leads " + lease + " until released or lost, token "
-                    + transition.fencingToken()
-                    + String.format(Locale.ROOT, " (took %.1f ms)", transition.took().toNanos() / 1e6));
+            case ACQUIRED ->
+                LOG.info(nodeId + " leads " + lease + " until released or lost, token "
+                        + transition.fencingToken()
+                        + String.format(
+                                Locale.ROOT,
+                                " (took %.1f ms)",
+                                transition.took().toNanos() / 1e6));
             case EXTENDED -> LOG.debug(nodeId + " extended " + lease);
-            case EXTENSION_FAILED -> LOG.warn(nodeId + " could not extend " + lease + " (" + transition.reason()
-                    + "); it still leads and tries again before the lease ends");
-            case LOST -> LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
-                    + ": the lease ended before it could be extended");
+            case EXTENSION_FAILED ->
+                LOG.warn(nodeId + " could not extend " + lease + " (" + transition.reason()
+                        + "); it still leads and tries again before the lease ends");
+            case LOST ->
+                LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
+                        + ": the lease ended before it could be extended");
             case RELEASED -> LOG.info(nodeId + " released " + lease + ", token " + transition.fencingToken());
             case LEADER_CHANGED -> {
                 String leader = transition.leader();

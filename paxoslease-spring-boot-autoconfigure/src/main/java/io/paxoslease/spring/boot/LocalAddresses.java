@@ -25,7 +25,9 @@ class LocalAddresses {
     /** Whether a host is the loopback interface. Names other than {@code localhost} are not looked up: they may change. */
     boolean isLoopback(String host) {
         String literal = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-        return literal.equalsIgnoreCase("localhost") || literal.matches("127(\\.\\d{1,3}){3}") || literal.equals("::1")
+        return literal.equalsIgnoreCase("localhost")
+                || literal.matches("127(\\.\\d{1,3}){3}")
+                || literal.equals("::1")
                 || literal.equals("0:0:0:0:0:0:0:1");
     }
 

@@ -58,8 +58,7 @@ public final class PaxosLeaseAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     LeaseNode leaseNode(CellConfiguration cell, FrameTransport transport) {
-        LeaseNode node = new LeaseNode(
-                cell.node(), transport, new SplittableRandom(new SecureRandom().nextLong()));
+        LeaseNode node = new LeaseNode(cell.node(), transport, new SplittableRandom(new SecureRandom().nextLong()));
         node.addListener(new LeaseLog(cell.node().nodeId()));
         return node;
     }

@@ -1,7 +1,6 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
-import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.spring.interception.GuardedLeases;
 import java.time.Duration;
 import java.util.Set;
@@ -104,8 +103,10 @@ final class PaxosLeaseLifecycle
                     + " paxoslease.members.<node-id>=<base URL>");
             return;
         }
-        LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '" + cell.node().cell().name() + "' "
-                + cell.node().cell().acceptors() + ", majority " + cell.node().cell().majority() + ", incarnation "
+        LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '"
+                + cell.node().cell().name() + "' "
+                + cell.node().cell().acceptors() + ", majority "
+                + cell.node().cell().majority() + ", incarnation "
                 + node.incarnation()
                 + (cell.isAcceptor()
                         ? "; its acceptor stays silent for "
@@ -155,8 +156,8 @@ final class PaxosLeaseLifecycle
         long drainMillis = properties.shutdown().drainTimeout().toMillis();
         idle.copy().orTimeout(drainMillis, TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
             if (late != null) {
-                LOG.warn("PaxosLease: guarded calls still run after " + properties.shutdown().drainTimeout()
-                        + "; their leases are released all the same");
+                LOG.warn("PaxosLease: guarded calls still run after "
+                        + properties.shutdown().drainTimeout() + "; their leases are released all the same");
             }
             node.releaseAll();
             callback.run();

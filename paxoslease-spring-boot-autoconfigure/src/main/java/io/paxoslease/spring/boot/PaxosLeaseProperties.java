@@ -68,14 +68,17 @@ public record PaxosLeaseProperties(
      * @param priority How early this node tries for the lease when it becomes free, from 0 to 10. Each step below 10 waits 20 ms longer.
      */
     public record LeaseProperties(
-            @Nullable Duration leaseTime, @Nullable Boolean candidate, @DefaultValue("10") int priority) {}
+            @Nullable Duration leaseTime,
+            @Nullable Boolean candidate,
+            @DefaultValue("10") int priority) {}
 
     /**
      * Where acceptors answer.
      *
      * @param basePath Path of the acceptor endpoint on the application's port.
      */
-    public record EndpointProperties(@DefaultValue("/paxoslease") String basePath) {}
+    public record EndpointProperties(
+            @DefaultValue("/paxoslease") String basePath) {}
 
     /**
      * Who may talk to this node.
@@ -83,7 +86,9 @@ public record PaxosLeaseProperties(
      * @param sharedSecret Secret of at least 16 bytes that authenticates every frame between nodes.
      * @param allowUnauthenticated Whether members beyond the loopback interface are allowed without a shared secret or mutual TLS.
      */
-    public record SecurityProperties(@Nullable String sharedSecret, @DefaultValue("false") boolean allowUnauthenticated) {
+    public record SecurityProperties(
+            @Nullable String sharedSecret,
+            @DefaultValue("false") boolean allowUnauthenticated) {
 
         @Override
         public String toString() {

@@ -4,7 +4,6 @@ import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.wire.FrameServer;
 import io.paxoslease.wire.FrameTransport;
 import io.paxoslease.wire.MemberStatus;
-import java.net.URI;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
