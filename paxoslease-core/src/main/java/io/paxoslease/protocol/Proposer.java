@@ -96,7 +96,7 @@ public class Proposer {
         if (isOpen(attempt, response)) {
             countFor(attempt.votes, acceptor);
         } else {
-            attempt.noteOpposition(acceptor, response, cell);
+            attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
@@ -116,7 +116,7 @@ public class Proposer {
         if (response.accepted()) {
             countFor(attempt.votes, acceptor);
         } else {
-            attempt.noteOpposition(acceptor, response, cell);
+            attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
