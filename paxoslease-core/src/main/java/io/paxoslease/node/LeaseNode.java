@@ -12,6 +12,7 @@ import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -103,9 +104,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), clock.now()), ballots);
         this.engine = new LeaseEngine(
                 self,
-                settings.cell(),
-                settings.timing(),
-                ballots,
+                new Proposer(self, settings.cell(), settings.timing(), ballots),
+                settings.oneRoundTrip(),
                 settings.roundTimeout().toNanos(),
                 random);
         this.dispatcher = new Dispatcher(settings.nodeId());

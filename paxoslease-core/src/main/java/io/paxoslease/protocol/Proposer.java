@@ -51,15 +51,41 @@ public class Proposer {
      * @throws IllegalArgumentException if the lease time is out of range
      */
     public void start(String resource, long leaseNanos, Now now, List<Effect> effects) {
+        Attempt attempt = begin(resource, leaseNanos, now, effects);
+        effects.add(new Effect.Broadcast(new PrepareRequest(resource, attempt.ballot, leaseNanos)));
+    }
+
+    /**
+     * X8. Starts an attempt like {@link #start}, but sends the proposal at once. Safety rests on A2 alone; without the prepare phase rivals
+     * can split the acceptors, so this is for an owner that extends, or where no live owner and no rival is known of. If it fails, the next
+     * attempt should take both phases.
+     *
+     * @param resource the name of the lease
+     * @param leaseNanos T
+     * @param now the clocks
+     * @param effects receives what is to be done
+     * @throws IllegalArgumentException if the lease time is out of range
+     */
+    public void startInOneRoundTrip(String resource, long leaseNanos, Now now, List<Effect> effects) {
+        Attempt attempt = begin(resource, leaseNanos, now, effects);
+        propose(attempt, effects);
+    }
+
+    private Attempt begin(String resource, long leaseNanos, Now now, List<Effect> effects) {
         timing.requireLeaseTime(leaseNanos);
         settle(resource, now, effects);
-        abandon(resource, new Outcome.Withdrawn(), now, effects);
+        abandon(resource, new Outcome.Withdrawn(), effects);
         Tenure base = held.get(resource);
         Ballot ballot = new Ballot(ballots.next(now), self);
         Deadline deadline = Deadline.after(now, timing.ownerNanos(leaseNanos));
-        attempts.put(
-                resource, new Attempt(resource, ballot, leaseNanos, deadline, base == null ? null : base.ballot()));
-        effects.add(new Effect.Broadcast(new PrepareRequest(resource, ballot, leaseNanos)));
+        Attempt attempt = new Attempt(resource, ballot, leaseNanos, deadline, base == null ? null : base.ballot());
+        attempts.put(resource, attempt);
+        return attempt;
+    }
+
+    private void propose(Attempt attempt, List<Effect> effects) {
+        attempt.beginProposing();
+        effects.add(new Effect.Broadcast(new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
     }
 
     /**
@@ -78,7 +104,7 @@ public class Proposer {
             return;
         }
         if (isOverdue(attempt, now)) {
-            abandon(attempt.resource, new Outcome.Overdue(), now, effects);
+            abandon(attempt.resource, new Outcome.Overdue(), effects);
         } else if (response instanceof PrepareResponse prepare) {
             onPrepareResponse(attempt, acceptor, prepare, now, effects);
         } else if (response instanceof ProposeResponse propose) {
@@ -100,10 +126,9 @@ public class Proposer {
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
-            attempt.beginProposing();
-            effects.add(new Effect.Broadcast(new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
+            propose(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+            abandon(attempt.resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -122,7 +147,7 @@ public class Proposer {
         if (attempt.votes.isReached(cell)) {
             win(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+            abandon(attempt.resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -165,7 +190,7 @@ public class Proposer {
         }
         attempt.votes.oppose(acceptor);
         if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+            abandon(attempt.resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -180,7 +205,7 @@ public class Proposer {
         settle(resource, now, effects);
         Attempt attempt = attempts.get(resource);
         if (attempt != null) {
-            abandon(resource, attempt.outcome(cell), now, effects);
+            abandon(resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -292,7 +317,7 @@ public class Proposer {
         return held.get(attempt.resource) == null;
     }
 
-    private void abandon(String resource, Outcome outcome, Now now, List<Effect> effects) {
+    private void abandon(String resource, Outcome outcome, List<Effect> effects) {
         Attempt attempt = attempts.remove(resource);
         if (attempt == null) {
             return;
