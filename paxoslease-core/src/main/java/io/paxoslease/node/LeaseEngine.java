@@ -155,7 +155,8 @@ final class LeaseEngine {
     }
 
     /** What is known about a resource, null if nobody wants or watches it. */
-    @Nullable Candidacy candidacy(String resource) {
+    @Nullable
+    Candidacy candidacy(String resource) {
         return candidacies.get(resource);
     }
 
@@ -340,11 +341,12 @@ final class LeaseEngine {
     }
 
     private void beginRound(Candidacy candidacy, Now now) {
-        long limit = Math.min(
-                roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
+        long limit =
+                Math.min(roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
         Tenure tenure = firstClaim(candidacy).tenure;
         if (tenure != null) {
-            limit = Math.min(limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
+            limit = Math.min(
+                    limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
         }
         candidacy.roundBeganNanos = now.nanos();
         candidacy.roundEndsNanos = now.nanos() + limit;
@@ -461,12 +463,12 @@ final class LeaseEngine {
         hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
     }
 
-    /** Extension at half of what remains, and again at half of the rest when it fails. */
+    /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
         candidacy.state = State.HOLDING;
-        long pause = Math.max(
-                tenure.deadline().remainingNanos(now) / 2, Math.max(SHORTEST_PAUSE_NANOS, 2 * roundTripNanos));
-        candidacy.resumeNanos = now.nanos() + pause;
+        long shortest = Math.max(tenure.leaseNanos() / 64, 2 * roundTripNanos);
+        candidacy.resumeNanos =
+                now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
     }
 
     private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {

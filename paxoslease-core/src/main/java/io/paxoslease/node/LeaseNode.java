@@ -7,7 +7,6 @@ import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
-import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
@@ -103,7 +102,12 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 ? null
                 : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), clock.now()), ballots);
         this.engine = new LeaseEngine(
-                self, settings.cell(), settings.timing(), ballots, settings.roundTimeout().toNanos(), random);
+                self,
+                settings.cell(),
+                settings.timing(),
+                ballots,
+                settings.roundTimeout().toNanos(),
+                random);
         this.dispatcher = new Dispatcher(settings.nodeId());
         this.timer = new Thread(this::runTimer, "paxoslease-" + settings.nodeId() + "-timer");
         this.timer.setDaemon(true);
@@ -235,8 +239,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         } catch (ExecutionException | TimeoutException failure) {
             withdraw(claim);
         }
-        throw new LeaseUnavailableException("Lease '" + name + "' could not be acquired within " + maxWait + ": "
-                + claim.unavailableReason);
+        throw new LeaseUnavailableException(
+                "Lease '" + name + "' could not be acquired within " + maxWait + ": " + claim.unavailableReason);
     }
 
     private Claim submitOnce(String name, Duration time) {
@@ -264,6 +268,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     boolean isFailed() {
         return failed;
+    }
+
+    boolean mayStand(String name) {
+        return settings.lease(name).candidate();
     }
 
     /** A standing claim; it is submitted when the node starts. */
@@ -441,9 +449,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 held ? self.nodeId() : hint != null && hinted ? hint.owner().nodeId() : null,
                 held,
                 tenure != null && held ? (Long) tenure.token() : null,
-                claim == null
-                        ? settings.lease(candidacy.resource).leaseTime()
-                        : Duration.ofNanos(claim.leaseNanos),
+                claim == null ? settings.lease(candidacy.resource).leaseTime() : Duration.ofNanos(claim.leaseNanos),
                 tenure != null && held
                         ? Duration.ofNanos(tenure.deadline().remainingNanos(now))
                         : hint != null && hinted ? Duration.ofNanos(hint.freeAtNanos() - now.nanos()) : null,
@@ -572,7 +578,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
     private void fail(RuntimeException impossible) {
         failed = true;
-        LOG.log(Level.ERROR, "Node " + self + " gave up all its leases for good because of a defect; restart it", impossible);
+        LOG.log(
+                Level.ERROR,
+                "Node " + self + " gave up all its leases for good because of a defect; restart it",
+                impossible);
     }
 
     private void runTimer() {
@@ -580,8 +589,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         while (!closed && !failed) {
             run((now, output) -> engine.onTime(now, output));
             Now now = clock.now();
-            long wallAhead =
-                    now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
+            long wallAhead = now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
             if (wallAhead > SUSPEND_MILLIS) {
                 run((later, output) -> engine.settleAll(later, output));
             }

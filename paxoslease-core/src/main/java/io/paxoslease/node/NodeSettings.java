@@ -28,8 +28,14 @@ public record NodeSettings(
         int maxResources,
         Map<String, LeaseSettings> leases) {
 
-    /** What is set for one lease. */
-    public record LeaseSettings(Duration leaseTime, int priority) {
+    /**
+     * What is set for one lease.
+     *
+     * @param leaseTime T
+     * @param candidate whether this node may seek the lease
+     * @param priority from 0 to 10: how early this node tries for a lease that became free, compared to others
+     */
+    public record LeaseSettings(Duration leaseTime, boolean candidate, int priority) {
 
         /** The priority of candidates that do not stand back for others. */
         public static final int HIGHEST_PRIORITY = 10;
@@ -51,7 +57,8 @@ public record NodeSettings(
             throw new IllegalArgumentException("The round timeout must be more than zero, not " + roundTimeout);
         }
         if (standalone && (cell.size() != 1 || cell.indexOf(nodeId) != 0)) {
-            throw new IllegalArgumentException("A standalone cell has its own node as its only acceptor, not " + cell.acceptors());
+            throw new IllegalArgumentException(
+                    "A standalone cell has its own node as its only acceptor, not " + cell.acceptors());
         }
         leases = Map.copyOf(leases);
         leases.forEach((name, lease) -> {
@@ -81,6 +88,6 @@ public record NodeSettings(
     /** The settings of a lease, those of the node where it has none of its own. */
     LeaseSettings lease(String name) {
         LeaseSettings own = leases.get(name);
-        return own == null ? new LeaseSettings(leaseTime, LeaseSettings.HIGHEST_PRIORITY) : own;
+        return own == null ? new LeaseSettings(leaseTime, true, LeaseSettings.HIGHEST_PRIORITY) : own;
     }
 }

@@ -73,7 +73,8 @@ final class AcceptorTable {
     }
 
     /** Who was given the promise in force, null if it is the floor. */
-    @Nullable Incarnation promisedBy(int slot) {
+    @Nullable
+    Incarnation promisedBy(int slot) {
         return slot == ResourceIndex.NONE || promised[slot] < floor ? null : promisedBy[slot];
     }
 
@@ -83,13 +84,15 @@ final class AcceptorTable {
     }
 
     /** The accepted lease whether live or not, null if there is none. */
-    @Nullable Ballot lease(int slot) {
+    @Nullable
+    Ballot lease(int slot) {
         Incarnation owner = slot == ResourceIndex.NONE ? null : leaseOwner[slot];
         return owner == null ? null : new Ballot(lease[slot], owner);
     }
 
     /** The owner of the accepted lease whether live or not, null if there is none. */
-    @Nullable Incarnation leaseOwner(int slot) {
+    @Nullable
+    Incarnation leaseOwner(int slot) {
         return slot == ResourceIndex.NONE ? null : leaseOwner[slot];
     }
 

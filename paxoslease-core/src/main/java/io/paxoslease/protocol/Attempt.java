@@ -50,15 +50,15 @@ final class Attempt {
         votes = new Quorum();
     }
 
-    /** Notes why an acceptor was against, for {@link #outcome}. */
-    void noteOpposition(int acceptor, Response response, Cell cell) {
+    /** Notes why an acceptor was against, for {@link #outcome}. No hint makes anybody wait for longer than M. */
+    void noteOpposition(int acceptor, Response response, Cell cell, long maxLeaseNanos) {
         AcceptedLease lease = response.lease();
         if (lease == null || lease.ballot().owner().equals(ballot.owner())) {
             outbid = true;
         } else {
             holder = lease.ballot().owner();
             long[] busy = busyNanos == null ? new long[cell.size()] : busyNanos;
-            busy[acceptor] = Math.max(1, lease.remainingNanos());
+            busy[acceptor] = Math.max(1, Math.min(lease.remainingNanos(), maxLeaseNanos));
             busyNanos = busy;
         }
     }

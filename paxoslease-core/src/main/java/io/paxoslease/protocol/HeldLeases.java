@@ -33,7 +33,8 @@ final class HeldLeases {
         this.spent = other.spent.clone();
     }
 
-    @Nullable Tenure get(String resource) {
+    @Nullable
+    Tenure get(String resource) {
         int slot = index.find(resource);
         return slot == ResourceIndex.NONE
                 ? null

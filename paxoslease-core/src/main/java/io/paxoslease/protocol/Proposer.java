@@ -106,14 +106,13 @@ public class Proposer {
         if (isOpen(attempt, response)) {
             countFor(attempt, acceptor);
         } else {
-            attempt.noteOpposition(acceptor, response, cell);
+            attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
             onPrepareMajority(attempt, now);
             attempt.beginProposing();
-            effects.add(new Effect.Broadcast(
-                    new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
+            effects.add(new Effect.Broadcast(new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
         } else if (attempt.votes.isOutOfReach(cell)) {
             abandon(attempt.resource, attempt.outcome(cell), now, effects);
         }
@@ -128,7 +127,7 @@ public class Proposer {
         if (response.accepted()) {
             countFor(attempt, acceptor);
         } else {
-            attempt.noteOpposition(acceptor, response, cell);
+            attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
@@ -207,7 +206,8 @@ public class Proposer {
     public void release(String resource, Now now, List<Effect> effects) {
         settle(resource, now, effects);
         Tenure tenure = held.get(resource);
-        long spent = Math.max(held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
+        long spent = Math.max(
+                held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
         held.remove(resource);
         Attempt attempt = withdraw(resource);
         if (attempt != null) {
@@ -288,8 +288,7 @@ public class Proposer {
         AcceptedLease lease = response.lease();
         return response.promised()
                 && (lease == null
-                        || (lease.ballot().equals(attempt.renewalBase)
-                                && held.get(attempt.resource) != null));
+                        || (lease.ballot().equals(attempt.renewalBase) && held.get(attempt.resource) != null));
     }
 
     /** P2, P4. Distinct acceptors, never messages. */
@@ -314,7 +313,8 @@ public class Proposer {
     }
 
     /** P6. An attempt in flight must not complete after the release. */
-    @Nullable Attempt withdraw(String resource) {
+    @Nullable
+    Attempt withdraw(String resource) {
         return attempts.remove(resource);
     }
 

@@ -58,7 +58,8 @@ final class ResourceIndex {
     }
 
     /** The name in a slot, null if the slot is free. */
-    @Nullable String nameOrNull(int slot) {
+    @Nullable
+    String nameOrNull(int slot) {
         return names[slot];
     }
 

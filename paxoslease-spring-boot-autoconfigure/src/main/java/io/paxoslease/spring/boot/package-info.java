@@ -1,0 +1,5 @@
+/** Auto-configuration of PaxosLease in a Spring Boot application. */
+@NullMarked
+package io.paxoslease.spring.boot;
+
+import org.jspecify.annotations.NullMarked;
