@@ -1,0 +1,5 @@
+/** Spring Boot auto-configuration of PaxosLease. */
+@NullMarked
+package io.paxoslease.spring.boot;
+
+import org.jspecify.annotations.NullMarked;
