@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.wire.FrameReply;
+import jakarta.servlet.ServletRegistration;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.EOFException;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -120,7 +122,7 @@ class PaxosLeaseServletTests {
         boolean isClosedByPeer() throws IOException {
             try {
                 return in.read() < 0;
-            } catch (java.net.SocketException reset) {
+            } catch (SocketException reset) {
                 return true;
             }
         }
@@ -186,6 +188,29 @@ class PaxosLeaseServletTests {
         assertThat(send(post("x").replace("/messages", path)).status()).isEqualTo(404);
     }
 
+    @Test
+    void answersWhereItIsMappedExactly() throws Exception {
+        PaxosLeaseServlet servlet =
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)));
+        TomcatNode node = closing(TomcatNode.start(new PaxosLeaseServlet(() -> null), true, factory -> {}, context -> {
+            ServletRegistration.Dynamic exact = context.addServlet("exact", servlet);
+            exact.addMapping("/x/messages");
+            exact.addMapping("/y");
+            exact.setAsyncSupported(true);
+        }));
+        String request = post("x");
+        assertThat(sender(node)
+                        .write(request.replace("/paxoslease/messages", "/x/messages"))
+                        .response()
+                        .status())
+                .isEqualTo(200);
+        assertThat(sender(node)
+                        .write(request.replace("/paxoslease/messages", "/y"))
+                        .response()
+                        .status())
+                .isEqualTo(404);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -210,7 +235,6 @@ class PaxosLeaseServletTests {
     void isNotReadyWithoutAHandler() throws Exception {
         PaxosLeaseServlet servlet = new PaxosLeaseServlet(() -> null);
         Sender sender = sender(closing(TomcatNode.start(servlet)));
-        assertThat(sender.write(post("x")).response().status()).isEqualTo(503);
         assertThat(sender.write(post("x")).response().status()).isEqualTo(503);
     }
 
