@@ -15,6 +15,7 @@ import java.util.Map;
  * @param leaseTime T of elections that have no setting of their own
  * @param roundTimeout how long one network round may take at most
  * @param standalone whether the cell lives and dies with this process, so that its acceptor needs no quarantine
+ * @param oneRoundTrip whether proposals may be sent without preparing where no rival is known of (X8)
  * @param maxResources how many resources this node's acceptor remembers at most
  * @param leases settings of single leases by name
  */
@@ -25,6 +26,7 @@ public record NodeSettings(
         Duration leaseTime,
         Duration roundTimeout,
         boolean standalone,
+        boolean oneRoundTrip,
         int maxResources,
         Map<String, LeaseSettings> leases) {
 
@@ -75,6 +77,7 @@ public record NodeSettings(
                 new Timing(leaseTime.toNanos(), 0.01),
                 leaseTime,
                 Duration.ofSeconds(1),
+                true,
                 true,
                 defaultMaxResources(),
                 Map.of());
