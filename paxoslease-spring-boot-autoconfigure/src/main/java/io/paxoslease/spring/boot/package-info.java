@@ -1,4 +1,4 @@
-/** Spring Boot auto-configuration of PaxosLease. */
+/** Auto-configuration of PaxosLease in a Spring Boot application. */
 @NullMarked
 package io.paxoslease.spring.boot;
 
