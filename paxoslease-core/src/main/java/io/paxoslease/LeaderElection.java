@@ -11,7 +11,7 @@ public interface LeaderElection {
     /** The name of the lease. */
     String name();
 
-    /** Becomes a candidate. Does nothing if it is one already. */
+    /** Becomes a candidate. Does nothing if it is one already, or if this node is set never to seek this lease. */
     void start();
 
     /** Stops being leader, releases the lease if it is held, and stops being a candidate. Does not wait for the network. */

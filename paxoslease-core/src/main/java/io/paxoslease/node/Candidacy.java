@@ -39,6 +39,9 @@ final class Candidacy extends TimerHeap.Timer {
     /** TRYING, EXTENDING: when the round in flight began. */
     long roundBeganNanos;
 
+    /** TRYING, EXTENDING: whether the round in flight is that of the prepare phase. */
+    boolean preparing;
+
     /** When the attempt in flight began. */
     long attemptBeganNanos;
 

@@ -23,11 +23,12 @@ final class Dispatcher implements AutoCloseable {
 
     Dispatcher(String nodeId) {
         AtomicInteger number = new AtomicInteger();
-        this.threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(task, "paxoslease-" + nodeId + "-events-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.threads =
+                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                    Thread thread = new Thread(task, "paxoslease-" + nodeId + "-events-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
     }
 
     /** For work that needs no order. */

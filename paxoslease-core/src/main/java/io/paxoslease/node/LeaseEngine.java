@@ -1,8 +1,6 @@
 package io.paxoslease.node;
 
 import io.paxoslease.node.Candidacy.State;
-import io.paxoslease.protocol.BallotSequence;
-import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Effect;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
@@ -13,7 +11,6 @@ import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
-import io.paxoslease.protocol.Timing;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -47,6 +44,7 @@ final class LeaseEngine {
     private final Incarnation self;
     private final Proposer proposer;
     private final RandomGenerator random;
+    private final boolean oneRoundTrip;
     private final long roundTimeoutNanos;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
     private final TimerHeap timers = new TimerHeap();
@@ -54,18 +52,10 @@ final class LeaseEngine {
     private long roundTripNanos = MILLI;
 
     LeaseEngine(
-            Incarnation self,
-            Cell cell,
-            Timing timing,
-            BallotSequence ballots,
-            long roundTimeoutNanos,
-            RandomGenerator random) {
-        this(self, new Proposer(self, cell, timing, ballots), roundTimeoutNanos, random);
-    }
-
-    LeaseEngine(Incarnation self, Proposer proposer, long roundTimeoutNanos, RandomGenerator random) {
+            Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
         this.self = self;
         this.proposer = proposer;
+        this.oneRoundTrip = oneRoundTrip;
         this.roundTimeoutNanos = roundTimeoutNanos;
         this.random = random;
     }
@@ -155,7 +145,8 @@ final class LeaseEngine {
     }
 
     /** What is known about a resource, null if nobody wants or watches it. */
-    @Nullable Candidacy candidacy(String resource) {
+    @Nullable
+    Candidacy candidacy(String resource) {
         return candidacies.get(resource);
     }
 
@@ -335,16 +326,32 @@ final class LeaseEngine {
         candidacy.state = state;
         candidacy.attemptBeganNanos = now.nanos();
         beginRound(candidacy, now);
-        proposer.start(candidacy.resource, firstClaim(candidacy).leaseNanos, now, effects);
+        long leaseNanos = firstClaim(candidacy).leaseNanos;
+        candidacy.preparing = false;
+        if (mayTakeOneRoundTrip(candidacy, now)) {
+            proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, effects);
+        } else {
+            proposer.start(candidacy.resource, leaseNanos, now, effects);
+        }
         apply(candidacy, now, out);
     }
 
+    /** X8. The short path is for an owner, or where no live owner is known of; after a failure both phases are taken. */
+    private boolean mayTakeOneRoundTrip(Candidacy candidacy, Now now) {
+        if (!oneRoundTrip || candidacy.failures > 0) {
+            return false;
+        }
+        Hint hint = candidacy.hint;
+        return isHeldHere(candidacy) || hint == null || now.hasReached(hint.freeAtNanos());
+    }
+
     private void beginRound(Candidacy candidacy, Now now) {
-        long limit = Math.min(
-                roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
+        long limit =
+                Math.min(roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
         Tenure tenure = firstClaim(candidacy).tenure;
         if (tenure != null) {
-            limit = Math.min(limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
+            limit = Math.min(
+                    limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
         }
         candidacy.roundBeganNanos = now.nanos();
         candidacy.roundEndsNanos = now.nanos() + limit;
@@ -435,8 +442,9 @@ final class LeaseEngine {
 
     private void onBroadcast(Candidacy candidacy, Request request, Now now) {
         if (request instanceof PrepareRequest) {
-            candidacy.roundBeganNanos = now.nanos();
-        } else if (request instanceof ProposeRequest) {
+            candidacy.preparing = true;
+        } else if (request instanceof ProposeRequest && candidacy.preparing) {
+            candidacy.preparing = false;
             measureRound(candidacy, now);
             beginRound(candidacy, now);
         }
@@ -456,17 +464,18 @@ final class LeaseEngine {
         measureRound(candidacy, now);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
+        candidacy.failures = 0;
         hold(candidacy, tenure, now);
         out.notices.add(new Notice.Extended(claim, tenure, now.nanos() - candidacy.attemptBeganNanos));
         hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
     }
 
-    /** Extension at half of what remains, and again at half of the rest when it fails. */
+    /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
         candidacy.state = State.HOLDING;
-        long pause = Math.max(
-                tenure.deadline().remainingNanos(now) / 2, Math.max(SHORTEST_PAUSE_NANOS, 2 * roundTripNanos));
-        candidacy.resumeNanos = now.nanos() + pause;
+        long shortest = Math.max(tenure.leaseNanos() / 64, 2 * roundTripNanos);
+        candidacy.resumeNanos =
+                now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
     }
 
     private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {
@@ -498,6 +507,7 @@ final class LeaseEngine {
         Claim claim = firstClaim(candidacy);
         Tenure tenure = claim.tenure;
         if (candidacy.state == State.EXTENDING && tenure != null) {
+            candidacy.failures++;
             hold(candidacy, tenure, now);
             out.notices.add(new Notice.ExtensionFailed(
                     claim, tenure, candidacy.lastReason, now.nanos() - candidacy.attemptBeganNanos));

@@ -7,12 +7,12 @@ import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
-import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -99,11 +99,17 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.clock = clock;
         this.self = new Incarnation(settings.nodeId(), random.nextLong());
         this.selfIndex = settings.cell().indexOf(settings.nodeId());
+        Now now = clock.now();
         this.acceptor = selfIndex < 0
                 ? null
-                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), clock.now()), ballots);
+                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now), ballots);
+        ballots.observe(now.counterFloor(), now);
         this.engine = new LeaseEngine(
-                self, settings.cell(), settings.timing(), ballots, settings.roundTimeout().toNanos(), random);
+                self,
+                new Proposer(self, settings.cell(), settings.timing(), ballots),
+                settings.oneRoundTrip(),
+                settings.roundTimeout().toNanos(),
+                random);
         this.dispatcher = new Dispatcher(settings.nodeId());
         this.timer = new Thread(this::runTimer, "paxoslease-" + settings.nodeId() + "-timer");
         this.timer.setDaemon(true);
@@ -223,7 +229,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
         long waitNanos = Math.max(0, Math.min(nanos(maxWait), TimeUnit.DAYS.toNanos(365)));
         Claim claim = Claim.patient(name, leaseNanos, clock.now().nanos() + waitNanos);
-        run((now, output) -> engine.submit(claim, now, output));
+        submit(claim);
         try {
             Optional<Lease> lease = claim.result.get(waitNanos + roundsNanos(), TimeUnit.NANOSECONDS);
             if (lease.isPresent()) {
@@ -235,8 +241,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         } catch (ExecutionException | TimeoutException failure) {
             withdraw(claim);
         }
-        throw new LeaseUnavailableException("Lease '" + name + "' could not be acquired within " + maxWait + ": "
-                + claim.unavailableReason);
+        throw new LeaseUnavailableException(
+                "Lease '" + name + "' could not be acquired within " + maxWait + ": " + claim.unavailableReason);
     }
 
     private Claim submitOnce(String name, Duration time) {
@@ -244,8 +250,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
         Claim claim = Claim.once(
                 name, leaseNanos, clock.now().nanos() + settings.roundTimeout().toNanos());
-        run((now, output) -> engine.submit(claim, now, output));
+        submit(claim);
         return claim;
+    }
+
+    private void submit(Claim claim) {
+        if (!run((now, output) -> engine.submit(claim, now, output))) {
+            claim.result.complete(Optional.empty());
+        }
     }
 
     private static long nanos(Duration duration) {
@@ -264,6 +276,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     boolean isFailed() {
         return failed;
+    }
+
+    boolean mayStand(String name) {
+        return settings.lease(name).candidate();
     }
 
     /** A standing claim; it is submitted when the node starts. */
@@ -441,9 +457,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 held ? self.nodeId() : hint != null && hinted ? hint.owner().nodeId() : null,
                 held,
                 tenure != null && held ? (Long) tenure.token() : null,
-                claim == null
-                        ? settings.lease(candidacy.resource).leaseTime()
-                        : Duration.ofNanos(claim.leaseNanos),
+                claim == null ? settings.lease(candidacy.resource).leaseTime() : Duration.ofNanos(claim.leaseNanos),
                 tenure != null && held
                         ? Duration.ofNanos(tenure.deadline().remainingNanos(now))
                         : hint != null && hinted ? Duration.ofNanos(hint.freeAtNanos() - now.nanos()) : null,
@@ -461,14 +475,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         void run(Now now, LeaseEngine.Output output);
     }
 
-    /** One event: reads the clock once, lets the engine decide, and performs what it wants. */
-    private void run(Step step) {
+    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed. */
+    private boolean run(Step step) {
         LeaseEngine.Output output = new LeaseEngine.Output();
         boolean wakeTimer;
         lock.lock();
         try {
             if (failed) {
-                return;
+                return false;
             }
             Now now = clock.now();
             step.run(now, output);
@@ -480,7 +494,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             wakeTimer = next.isPresent() && next.getAsLong() - timerWakesNanos < 0;
         } catch (RuntimeException impossible) {
             fail(impossible);
-            return;
+            return false;
         } finally {
             lock.unlock();
         }
@@ -488,6 +502,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (wakeTimer) {
             LockSupport.unpark(timer);
         }
+        return true;
     }
 
     /** Sends a request to every acceptor. The one in this process answers at once, which may cause further requests. */
@@ -572,7 +587,21 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
     private void fail(RuntimeException impossible) {
         failed = true;
-        LOG.log(Level.ERROR, "Node " + self + " gave up all its leases for good because of a defect; restart it", impossible);
+        LOG.log(
+                Level.ERROR,
+                "Node " + self + " gave up all its leases for good because of a defect; restart it",
+                impossible);
+        for (Candidacy candidacy : engine.candidacies()) {
+            for (Claim claim : candidacy.claims) {
+                Tenure tenure = claim.tenure;
+                claim.tenure = null;
+                claim.result.complete(Optional.empty());
+                if (tenure != null) {
+                    ended(claim, true);
+                    publish(LeaseTransition.Kind.LOST, candidacy.resource, tenure, null, 0);
+                }
+            }
+        }
     }
 
     private void runTimer() {
@@ -580,8 +609,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         while (!closed && !failed) {
             run((now, output) -> engine.onTime(now, output));
             Now now = clock.now();
-            long wallAhead =
-                    now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
+            long wallAhead = now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
             if (wallAhead > SUSPEND_MILLIS) {
                 run((later, output) -> engine.settleAll(later, output));
             }

@@ -53,9 +53,7 @@ final class LocalAcceptor {
 
     synchronized AcceptorStatus status(Now now) {
         return new AcceptorStatus(
-                acceptor.isVoting(now)
-                        ? RequestHandler.AcceptorState.VOTING
-                        : RequestHandler.AcceptorState.QUARANTINED,
+                acceptor.isVoting(now) ? RequestHandler.AcceptorState.VOTING : RequestHandler.AcceptorState.QUARANTINED,
                 Duration.ofNanos(acceptor.quarantineRemainingNanos(now)),
                 acceptor.leases(),
                 acceptor.refusals());

@@ -1,8 +1,8 @@
 package io.paxoslease.node;
 
-import io.paxoslease.Lease;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.LeaderHint;
+import io.paxoslease.Lease;
 import io.paxoslease.protocol.Now;
 import java.time.Duration;
 import java.util.Optional;
@@ -27,7 +27,7 @@ final class NodeElection implements LeaderElection {
 
     @Override
     public synchronized void start() {
-        if (claim == null) {
+        if (claim == null && node.mayStand(name())) {
             claim = node.stand(name());
         }
     }
@@ -60,8 +60,7 @@ final class NodeElection implements LeaderElection {
         if (hint == null || now.hasReached(hint.freeAtNanos())) {
             return Optional.empty();
         }
-        return Optional.of(
-                new LeaderHint(hint.owner().nodeId(), Duration.ofNanos(hint.freeAtNanos() - now.nanos())));
+        return Optional.of(new LeaderHint(hint.owner().nodeId(), Duration.ofNanos(hint.freeAtNanos() - now.nanos())));
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param leaseTime T of elections that have no setting of their own
  * @param roundTimeout how long one network round may take at most
  * @param standalone whether the cell lives and dies with this process, so that its acceptor needs no quarantine
+ * @param oneRoundTrip whether proposals may be sent without preparing where no rival is known of (X8)
  * @param maxResources how many resources this node's acceptor remembers at most
  * @param leases settings of single leases by name
  */
@@ -25,11 +26,18 @@ public record NodeSettings(
         Duration leaseTime,
         Duration roundTimeout,
         boolean standalone,
+        boolean oneRoundTrip,
         int maxResources,
         Map<String, LeaseSettings> leases) {
 
-    /** What is set for one lease. */
-    public record LeaseSettings(Duration leaseTime, int priority) {
+    /**
+     * What is set for one lease.
+     *
+     * @param leaseTime T
+     * @param candidate whether this node may seek the lease
+     * @param priority from 0 to 10: how early this node tries for a lease that became free, compared to others
+     */
+    public record LeaseSettings(Duration leaseTime, boolean candidate, int priority) {
 
         /** The priority of candidates that do not stand back for others. */
         public static final int HIGHEST_PRIORITY = 10;
@@ -51,7 +59,8 @@ public record NodeSettings(
             throw new IllegalArgumentException("The round timeout must be more than zero, not " + roundTimeout);
         }
         if (standalone && (cell.size() != 1 || cell.indexOf(nodeId) != 0)) {
-            throw new IllegalArgumentException("A standalone cell has its own node as its only acceptor, not " + cell.acceptors());
+            throw new IllegalArgumentException(
+                    "A standalone cell has its own node as its only acceptor, not " + cell.acceptors());
         }
         leases = Map.copyOf(leases);
         leases.forEach((name, lease) -> {
@@ -69,6 +78,7 @@ public record NodeSettings(
                 leaseTime,
                 Duration.ofSeconds(1),
                 true,
+                true,
                 defaultMaxResources(),
                 Map.of());
     }
@@ -81,6 +91,6 @@ public record NodeSettings(
     /** The settings of a lease, those of the node where it has none of its own. */
     LeaseSettings lease(String name) {
         LeaseSettings own = leases.get(name);
-        return own == null ? new LeaseSettings(leaseTime, LeaseSettings.HIGHEST_PRIORITY) : own;
+        return own == null ? new LeaseSettings(leaseTime, true, LeaseSettings.HIGHEST_PRIORITY) : own;
     }
 }

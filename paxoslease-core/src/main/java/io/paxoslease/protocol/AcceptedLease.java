@@ -10,7 +10,8 @@ public record AcceptedLease(Ballot ballot, long remainingNanos) {
 
     public AcceptedLease {
         if (remainingNanos < 0) {
-            throw new IllegalArgumentException("The remaining time must not be negative, but is " + remainingNanos + " ns");
+            throw new IllegalArgumentException(
+                    "The remaining time must not be negative, but is " + remainingNanos + " ns");
         }
     }
 }

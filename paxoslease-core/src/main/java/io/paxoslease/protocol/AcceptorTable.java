@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcceptorTable {
 
-    private final ResourceIndex index = new ResourceIndex();
+    private final ResourceIndex index;
     private long[] promised = new long[0];
     private @Nullable Incarnation[] promisedBy = new @Nullable Incarnation[0];
     private long[] lease = new long[0];
@@ -28,7 +28,20 @@ final class AcceptorTable {
 
     /** Creates an empty table whose every resource counts as promised at {@code floor}. */
     AcceptorTable(long floor) {
+        this.index = new ResourceIndex();
         this.floor = floor;
+    }
+
+    AcceptorTable(AcceptorTable other) {
+        this.index = new ResourceIndex(other.index);
+        this.promised = other.promised.clone();
+        this.promisedBy = other.promisedBy.clone();
+        this.lease = other.lease.clone();
+        this.leaseOwner = other.leaseOwner.clone();
+        this.endNanos = other.endNanos.clone();
+        this.floor = other.floor;
+        this.leases = other.leases;
+        this.hand = other.hand;
     }
 
     int find(String resource) {
@@ -60,7 +73,8 @@ final class AcceptorTable {
     }
 
     /** Who was given the promise in force, null if it is the floor. */
-    @Nullable Incarnation promisedBy(int slot) {
+    @Nullable
+    Incarnation promisedBy(int slot) {
         return slot == ResourceIndex.NONE || promised[slot] < floor ? null : promisedBy[slot];
     }
 
@@ -70,13 +84,15 @@ final class AcceptorTable {
     }
 
     /** The accepted lease whether live or not, null if there is none. */
-    @Nullable Ballot lease(int slot) {
+    @Nullable
+    Ballot lease(int slot) {
         Incarnation owner = slot == ResourceIndex.NONE ? null : leaseOwner[slot];
         return owner == null ? null : new Ballot(lease[slot], owner);
     }
 
     /** The owner of the accepted lease whether live or not, null if there is none. */
-    @Nullable Incarnation leaseOwner(int slot) {
+    @Nullable
+    Incarnation leaseOwner(int slot) {
         return slot == ResourceIndex.NONE ? null : leaseOwner[slot];
     }
 

@@ -35,21 +35,30 @@ final class Attempt {
         this.renewalBase = renewalBase;
     }
 
+    Attempt(Attempt other) {
+        this(other.resource, other.ballot, other.leaseNanos, other.deadline, other.renewalBase);
+        this.proposing = other.proposing;
+        this.votes = new Quorum(other.votes);
+        this.holder = other.holder;
+        this.outbid = other.outbid;
+        this.busyNanos = other.busyNanos == null ? null : other.busyNanos.clone();
+    }
+
     /** P3. */
     void beginProposing() {
         proposing = true;
         votes = new Quorum();
     }
 
-    /** Notes why an acceptor was against, for {@link #outcome}. */
-    void noteOpposition(int acceptor, Response response, Cell cell) {
+    /** Notes why an acceptor was against, for {@link #outcome}. No hint makes anybody wait for longer than M. */
+    void noteOpposition(int acceptor, Response response, Cell cell, long maxLeaseNanos) {
         AcceptedLease lease = response.lease();
         if (lease == null || lease.ballot().owner().equals(ballot.owner())) {
             outbid = true;
         } else {
             holder = lease.ballot().owner();
             long[] busy = busyNanos == null ? new long[cell.size()] : busyNanos;
-            busy[acceptor] = Math.max(1, lease.remainingNanos());
+            busy[acceptor] = Math.max(1, Math.min(lease.remainingNanos(), maxLeaseNanos));
             busyNanos = busy;
         }
     }

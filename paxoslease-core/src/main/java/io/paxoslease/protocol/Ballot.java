@@ -16,7 +16,8 @@ public record Ballot(long counter, Incarnation owner) {
 
     public Ballot {
         if (counter < 1 || counter > MAX_COUNTER) {
-            throw new IllegalArgumentException("The counter of a ballot must be from 1 to " + MAX_COUNTER + ", not " + counter);
+            throw new IllegalArgumentException(
+                    "The counter of a ballot must be from 1 to " + MAX_COUNTER + ", not " + counter);
         }
     }
 

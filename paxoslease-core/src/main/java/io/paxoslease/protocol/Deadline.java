@@ -21,7 +21,8 @@ public record Deadline(long nanos, long wallMillis) {
      * @return the deadline
      */
     public static Deadline after(Now start, long durationNanos) {
-        return new Deadline(start.nanos() + durationNanos, start.wallMillis() + Math.max(1, durationNanos / NANOS_PER_MILLI) - 1);
+        return new Deadline(
+                start.nanos() + durationNanos, start.wallMillis() + Math.max(1, durationNanos / NANOS_PER_MILLI) - 1);
     }
 
     /** Whether either clock has reached the deadline. */

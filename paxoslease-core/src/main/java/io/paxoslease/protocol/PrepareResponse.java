@@ -13,5 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param lease the live lease, if any
  */
 public record PrepareResponse(
-        String resource, Ballot ballot, boolean promised, long promisedCounter, @Nullable AcceptedLease lease)
-        implements Response {}
+        String resource,
+        Ballot ballot,
+        boolean promised,
+        long promisedCounter,
+        @Nullable AcceptedLease lease) implements Response {}

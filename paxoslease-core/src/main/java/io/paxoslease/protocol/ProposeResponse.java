@@ -12,5 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param lease the live lease after handling the proposal, if any
  */
 public record ProposeResponse(
-        String resource, Ballot ballot, boolean accepted, long promisedCounter, @Nullable AcceptedLease lease)
-        implements Response {}
+        String resource,
+        Ballot ballot,
+        boolean accepted,
+        long promisedCounter,
+        @Nullable AcceptedLease lease) implements Response {}

@@ -40,6 +40,16 @@ public class Proposer {
         this.held = new HeldLeases(self);
     }
 
+    /** An independent copy with the same memory, for tests that explore what can happen next. */
+    Proposer(Proposer other) {
+        this.self = other.self;
+        this.cell = other.cell;
+        this.timing = other.timing;
+        this.ballots = new BallotSequence(other.ballots);
+        other.attempts.forEach((resource, attempt) -> attempts.put(resource, new Attempt(attempt)));
+        this.held = new HeldLeases(other.held);
+    }
+
     /**
      * P1. Starts an attempt: an extension if the lease is held, else an acquisition. The deadline and the renewal base are stored now,
      * before the first message goes out. An attempt in flight for the same resource is abandoned.
@@ -51,15 +61,41 @@ public class Proposer {
      * @throws IllegalArgumentException if the lease time is out of range
      */
     public void start(String resource, long leaseNanos, Now now, List<Effect> effects) {
+        Attempt attempt = begin(resource, leaseNanos, now, effects);
+        effects.add(new Effect.Broadcast(new PrepareRequest(resource, attempt.ballot, leaseNanos)));
+    }
+
+    /**
+     * X8. Starts an attempt like {@link #start}, but sends the proposal at once. Safety rests on A2 alone; without the prepare phase rivals
+     * can split the acceptors, so this is for an owner that extends, or where no live owner and no rival is known of. If it fails, the next
+     * attempt should take both phases.
+     *
+     * @param resource the name of the lease
+     * @param leaseNanos T
+     * @param now the clocks
+     * @param effects receives what is to be done
+     * @throws IllegalArgumentException if the lease time is out of range
+     */
+    public void startInOneRoundTrip(String resource, long leaseNanos, Now now, List<Effect> effects) {
+        Attempt attempt = begin(resource, leaseNanos, now, effects);
+        propose(attempt, effects);
+    }
+
+    private Attempt begin(String resource, long leaseNanos, Now now, List<Effect> effects) {
         timing.requireLeaseTime(leaseNanos);
         settle(resource, now, effects);
-        abandon(resource, new Outcome.Withdrawn(), now, effects);
+        abandon(resource, new Outcome.Withdrawn(), effects);
         Tenure base = held.get(resource);
         Ballot ballot = new Ballot(ballots.next(now), self);
         Deadline deadline = Deadline.after(now, timing.ownerNanos(leaseNanos));
-        attempts.put(
-                resource, new Attempt(resource, ballot, leaseNanos, deadline, base == null ? null : base.ballot()));
-        effects.add(new Effect.Broadcast(new PrepareRequest(resource, ballot, leaseNanos)));
+        Attempt attempt = new Attempt(resource, ballot, leaseNanos, deadline, base == null ? null : base.ballot());
+        attempts.put(resource, attempt);
+        return attempt;
+    }
+
+    private void propose(Attempt attempt, List<Effect> effects) {
+        attempt.beginProposing();
+        effects.add(new Effect.Broadcast(new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
     }
 
     /**
@@ -78,7 +114,7 @@ public class Proposer {
             return;
         }
         if (isOverdue(attempt, now)) {
-            abandon(attempt.resource, new Outcome.Overdue(), now, effects);
+            abandon(attempt.resource, new Outcome.Overdue(), effects);
         } else if (response instanceof PrepareResponse prepare) {
             onPrepareResponse(attempt, acceptor, prepare, now, effects);
         } else if (response instanceof ProposeResponse propose) {
@@ -94,17 +130,16 @@ public class Proposer {
             return;
         }
         if (isOpen(attempt, response)) {
-            countFor(attempt.votes, acceptor);
+            countFor(attempt, acceptor);
         } else {
-            attempt.noteOpposition(acceptor, response, cell);
+            attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
-            attempt.beginProposing();
-            effects.add(new Effect.Broadcast(
-                    new ProposeRequest(attempt.resource, attempt.ballot, attempt.leaseNanos)));
+            onPrepareMajority(attempt, now);
+            propose(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+            abandon(attempt.resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -115,15 +150,15 @@ public class Proposer {
             return;
         }
         if (response.accepted()) {
-            countFor(attempt.votes, acceptor);
+            countFor(attempt, acceptor);
         } else {
-            attempt.noteOpposition(acceptor, response, cell);
+            attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
             win(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+            abandon(attempt.resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -132,7 +167,11 @@ public class Proposer {
         Tenure base = held.get(attempt.resource);
         if (base == null) {
             Tenure tenure = new Tenure(
-                    attempt.resource, attempt.ballot, attempt.ballot.counter(), attempt.leaseNanos, attempt.deadline);
+                    attempt.resource,
+                    attempt.ballot,
+                    attempt.ballot.counter(),
+                    attempt.leaseNanos,
+                    deadlineOf(attempt));
             held.put(tenure);
             effects.add(new Effect.Acquired(tenure));
         } else {
@@ -141,7 +180,7 @@ public class Proposer {
                     attempt.ballot,
                     base.token(),
                     attempt.leaseNanos,
-                    base.deadline().later(attempt.deadline));
+                    base.deadline().later(deadlineOf(attempt)));
             held.put(tenure);
             effects.add(new Effect.Extended(tenure));
         }
@@ -166,7 +205,7 @@ public class Proposer {
         }
         attempt.votes.oppose(acceptor);
         if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), now, effects);
+            abandon(attempt.resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -181,7 +220,7 @@ public class Proposer {
         settle(resource, now, effects);
         Attempt attempt = attempts.get(resource);
         if (attempt != null) {
-            abandon(resource, attempt.outcome(cell), now, effects);
+            abandon(resource, attempt.outcome(cell), effects);
         }
     }
 
@@ -196,7 +235,8 @@ public class Proposer {
     public void release(String resource, Now now, List<Effect> effects) {
         settle(resource, now, effects);
         Tenure tenure = held.get(resource);
-        long spent = Math.max(held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
+        long spent = Math.max(
+                held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
         held.remove(resource);
         Attempt attempt = withdraw(resource);
         if (attempt != null) {
@@ -253,6 +293,18 @@ public class Proposer {
         return attempts.size();
     }
 
+    final @Nullable Attempt attempt(String resource) {
+        return attempts.get(resource);
+    }
+
+    final HeldLeases held() {
+        return held;
+    }
+
+    final BallotSequence ballots() {
+        return ballots;
+    }
+
     // The decisions, one rule each.
 
     /** P2. Answers to an older ballot, or to another life of this node, do not count. */
@@ -265,25 +317,33 @@ public class Proposer {
         AcceptedLease lease = response.lease();
         return response.promised()
                 && (lease == null
-                        || (lease.ballot().equals(attempt.renewalBase)
-                                && held.get(attempt.resource) != null));
+                        || (lease.ballot().equals(attempt.renewalBase) && held.get(attempt.resource) != null));
     }
 
     /** P2, P4. Distinct acceptors, never messages. */
-    void countFor(Quorum votes, int acceptor) {
-        votes.favour(acceptor);
+    void countFor(Attempt attempt, int acceptor) {
+        attempt.votes.favour(acceptor);
     }
+
+    /** P1. The deadline was stored when the attempt began; nothing moves it. */
+    Deadline deadlineOf(Attempt attempt) {
+        return attempt.deadline;
+    }
+
+    /** P1. Neither does the majority of prepare answers: the authority counts from the first message, not from here. */
+    void onPrepareMajority(Attempt attempt, Now now) {}
 
     /** P1. A further prepare answer after the majority changes nothing; the 2012 pseudocode restarted the deadline here. */
     void onLatePrepareResponse(Attempt attempt, PrepareResponse response, Now now) {}
 
     /** P4. */
     boolean isOverdue(Attempt attempt, Now now) {
-        return attempt.deadline.isPast(now);
+        return deadlineOf(attempt).isPast(now);
     }
 
     /** P6. An attempt in flight must not complete after the release. */
-    @Nullable Attempt withdraw(String resource) {
+    @Nullable
+    Attempt withdraw(String resource) {
         return attempts.remove(resource);
     }
 
@@ -292,7 +352,7 @@ public class Proposer {
         return held.get(attempt.resource) == null;
     }
 
-    private void abandon(String resource, Outcome outcome, Now now, List<Effect> effects) {
+    private void abandon(String resource, Outcome outcome, List<Effect> effects) {
         Attempt attempt = attempts.remove(resource);
         if (attempt == null) {
             return;

@@ -9,5 +9,6 @@ public sealed interface Response extends Message permits PrepareResponse, Propos
     long promisedCounter();
 
     /** The live lease at this acceptor after handling the request, if any: a hint for everything but the prepare phase. */
-    @Nullable AcceptedLease lease();
+    @Nullable
+    AcceptedLease lease();
 }

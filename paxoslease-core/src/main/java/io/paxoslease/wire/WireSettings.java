@@ -14,8 +14,7 @@ import java.util.List;
  * @param secrets the shared secrets that are accepted, the first one is used for sending; empty if frames are not authenticated
  * @param maxFrameBytes the largest frame that is sent or read
  */
-public record WireSettings(
-        Cell cell, Timing timing, Duration roundTimeout, List<Secret> secrets, int maxFrameBytes) {
+public record WireSettings(Cell cell, Timing timing, Duration roundTimeout, List<Secret> secrets, int maxFrameBytes) {
 
     /** The default for {@code maxFrameBytes}: room for some thousand messages. */
     public static final int DEFAULT_MAX_FRAME_BYTES = 256 * 1024;

@@ -1,0 +1,359 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.node.NodeSettings.LeaseSettings;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Timing;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
+import io.paxoslease.wire.WireSettings;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.env.Environment;
+
+/**
+ * The properties, checked and turned into what the node and the wire need. Everything that is wrong stops the start with an
+ * {@link InvalidCellConfigurationException}; what is merely unwise is a warning.
+ *
+ * @param node settings of the node
+ * @param wire settings of the frames
+ * @param members base URLs by node id, empty if standalone
+ * @param basePath where acceptors answer
+ * @param warnings sentences to log
+ */
+record CellConfiguration(
+        NodeSettings node, WireSettings wire, Map<String, URI> members, String basePath, List<String> warnings) {
+
+    private static final String PREFIX = "paxoslease.";
+    private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
+
+    /** Checks the properties. */
+    static CellConfiguration of(PaxosLeaseProperties properties, Environment environment, LocalAddresses addresses) {
+        return new Builder(properties, environment, addresses).build();
+    }
+
+    boolean standalone() {
+        return node.standalone();
+    }
+
+    /** The base URLs of the other members. */
+    Map<String, URI> peers() {
+        Map<String, URI> peers = new LinkedHashMap<>(members);
+        peers.remove(node.nodeId());
+        return peers;
+    }
+
+    /** Whether this node answers other nodes. */
+    boolean isAcceptor() {
+        return node.cell().indexOf(node.nodeId()) >= 0;
+    }
+
+    private static final class Builder {
+
+        private final PaxosLeaseProperties properties;
+        private final Environment environment;
+        private final LocalAddresses addresses;
+        private final List<String> warnings = new ArrayList<>();
+
+        Builder(PaxosLeaseProperties properties, Environment environment, LocalAddresses addresses) {
+            this.properties = properties;
+            this.environment = environment;
+            this.addresses = addresses;
+        }
+
+        CellConfiguration build() {
+            Map<String, URI> members = members();
+            String nodeId = nodeId(members);
+            Timing timing = timing();
+            Duration leaseTime = properties.leaseTime();
+            Duration roundTimeout = roundTimeout(leaseTime);
+            String basePath = basePath();
+            requireAuthentication(members);
+            boolean standalone = members.isEmpty();
+            Cell cell = cell(standalone ? List.of(nodeId) : List.copyOf(members.keySet()));
+            warnAboutSize(cell, standalone);
+            NodeSettings node = new NodeSettings(
+                    nodeId,
+                    cell,
+                    timing,
+                    leaseTime,
+                    roundTimeout,
+                    standalone,
+                    NodeSettings.defaultMaxResources(),
+                    leases(timing, leaseTime));
+            WireSettings wire =
+                    new WireSettings(cell, timing, roundTimeout, secrets(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
+            return new CellConfiguration(node, wire, members, basePath, List.copyOf(warnings));
+        }
+
+        private Map<String, URI> members() {
+            Map<String, URI> members = new LinkedHashMap<>();
+            Map<String, String> byAddress = new TreeMap<>();
+            properties.members().forEach((id, url) -> {
+                String property = PREFIX + "members." + id;
+                URI uri = url(property, url);
+                String other = byAddress.put(address(uri) + uri.getRawPath(), id);
+                if (other != null) {
+                    throw invalid(
+                            property,
+                            url,
+                            "the members '" + other + "' and '" + id
+                                    + "' have the same URL, but each acceptor is one process",
+                            "Give each member the base URL of its own application instance.");
+                }
+                members.put(id, uri);
+            });
+            return members;
+        }
+
+        private static URI url(String property, String url) {
+            String remedy =
+                    "Set the base URL of the member, for example http://10.0.0.1:8080 or https://node-1.example.com.";
+            try {
+                URI uri = new URI(url.endsWith("/") ? url.substring(0, url.length() - 1) : url);
+                boolean http = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
+                if (!http || uri.getHost() == null) {
+                    throw invalid(
+                            property,
+                            url,
+                            "a member's URL must start with http:// or https:// and name a host",
+                            remedy);
+                }
+                if (uri.getRawQuery() != null || uri.getRawFragment() != null || uri.getRawUserInfo() != null) {
+                    throw invalid(property, url, "a member's URL must not have a user, a query or a fragment", remedy);
+                }
+                return uri;
+            } catch (URISyntaxException malformed) {
+                throw invalid(property, url, "this is not a URL (" + malformed.getReason() + ")", remedy);
+            }
+        }
+
+        private static String address(URI uri) {
+            return uri.getHost().toLowerCase(Locale.ROOT) + ":" + port(uri);
+        }
+
+        private static int port(URI uri) {
+            return uri.getPort() >= 0 ? uri.getPort() : "https".equalsIgnoreCase(uri.getScheme()) ? 443 : 80;
+        }
+
+        /** The id that is set, else the member that this process must be by host and port, else the host name. */
+        private String nodeId(Map<String, URI> members) {
+            String configured = properties.nodeId();
+            if (configured != null && !configured.isBlank()) {
+                warnIfProposerOnly(configured, members);
+                return name("node-id", configured);
+            }
+            int port = environment.getProperty("server.port", Integer.class, 8080);
+            List<String> here = members.entrySet().stream()
+                    .filter(member -> port(member.getValue()) == port
+                            && addresses.isLocal(member.getValue().getHost()))
+                    .map(Map.Entry::getKey)
+                    .toList();
+            if (here.size() > 1) {
+                throw invalid(
+                        PREFIX + "node-id",
+                        null,
+                        "it is not set, and the members " + here + " all have an address of this host with port "
+                                + port,
+                        "Set paxoslease.node-id to the id of this process.");
+            }
+            String nodeId = here.isEmpty() ? addresses.hostName() : here.get(0);
+            warnIfProposerOnly(nodeId, members);
+            return name("node-id", nodeId);
+        }
+
+        private void warnIfProposerOnly(String nodeId, Map<String, URI> members) {
+            if (!members.isEmpty() && !members.containsKey(nodeId)) {
+                warnings.add(
+                        "Node '" + nodeId + "' is not one of the members " + members.keySet()
+                                + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
+            }
+        }
+
+        private Timing timing() {
+            Duration leaseTime = properties.leaseTime();
+            Duration configuredMax = properties.maxLeaseTime();
+            Duration max = configuredMax == null ? leaseTime : configuredMax;
+            requireRange("lease-time", leaseTime);
+            requireRange("max-lease-time", max);
+            if (leaseTime.compareTo(max) > 0) {
+                throw invalid(
+                        PREFIX + "lease-time",
+                        leaseTime,
+                        "it is longer than paxoslease.max-lease-time = " + max,
+                        "Shorten the lease time, or raise max-lease-time on all nodes of the cell.");
+            }
+            double drift = properties.maxClockDrift();
+            if (!(drift >= 0 && drift < 0.5)) {
+                throw invalid(
+                        PREFIX + "max-clock-drift",
+                        drift,
+                        "it must be at least 0 and below 0.5",
+                        "Leave it at 0.01 unless the clocks of your machines are known to run worse.");
+            }
+            return new Timing(max.toNanos(), drift);
+        }
+
+        private static void requireRange(String name, Duration time) {
+            if (time.compareTo(Duration.ofNanos(Timing.MIN_LEASE_NANOS)) < 0
+                    || time.compareTo(Duration.ofNanos(Timing.MAX_LEASE_NANOS)) > 0) {
+                throw invalid(
+                        PREFIX + name,
+                        time,
+                        "it must be from 10ms to 7d",
+                        "Choose a time such as 10s; a few seconds suit most jobs.");
+            }
+        }
+
+        private Duration roundTimeout(Duration leaseTime) {
+            Duration configured = properties.roundTimeout();
+            if (configured == null) {
+                Duration half = leaseTime.dividedBy(2);
+                return half.compareTo(DEFAULT_ROUND_TIMEOUT) < 0 ? half : DEFAULT_ROUND_TIMEOUT;
+            }
+            if (configured.isZero() || configured.isNegative() || configured.compareTo(leaseTime) >= 0) {
+                throw invalid(
+                        PREFIX + "round-timeout",
+                        configured,
+                        "it must be more than zero and less than paxoslease.lease-time = " + leaseTime,
+                        "Leave it unset, or choose some round trips of your network; an extension must fit into the lease several times.");
+            }
+            return configured;
+        }
+
+        private String basePath() {
+            String path = properties.endpoint().basePath();
+            if (!path.matches("(/[A-Za-z0-9._~-]+)+")) {
+                throw invalid(
+                        PREFIX + "endpoint.base-path",
+                        path,
+                        "it must begin with a slash, not end with one, and consist of letters, digits and . _ ~ -",
+                        "Use a path such as /paxoslease, the same on all nodes.");
+            }
+            return path;
+        }
+
+        private void requireAuthentication(Map<String, URI> members) {
+            List<String> remote = members.entrySet().stream()
+                    .filter(member -> !addresses.isLoopback(member.getValue().getHost()))
+                    .map(Map.Entry::getKey)
+                    .toList();
+            if (remote.isEmpty()
+                    || properties.security().allowUnauthenticated()
+                    || hasSecret()
+                    || hasMutualTls(members)) {
+                return;
+            }
+            throw invalid(
+                    PREFIX + "security.shared-secret",
+                    null,
+                    "it is not set, but the members " + remote
+                            + " are not on the loopback interface: anybody on the network could vote",
+                    "Set paxoslease.security.shared-secret to the same long random text on all nodes, or use https URLs with"
+                            + " paxoslease.ssl.bundle and server.ssl.client-auth=need. In a network that only your nodes can"
+                            + " reach you may set paxoslease.security.allow-unauthenticated=true.");
+        }
+
+        private boolean hasSecret() {
+            String secret = properties.security().sharedSecret();
+            return secret != null && !secret.isEmpty();
+        }
+
+        private boolean hasMutualTls(Map<String, URI> members) {
+            return properties.ssl().bundle() != null
+                    && "need".equalsIgnoreCase(environment.getProperty("server.ssl.client-auth"))
+                    && members.values().stream().allMatch(uri -> "https".equalsIgnoreCase(uri.getScheme()));
+        }
+
+        private List<WireSettings.Secret> secrets() {
+            String secret = properties.security().sharedSecret();
+            if (secret == null || secret.isEmpty()) {
+                return List.of();
+            }
+            try {
+                return List.of(new WireSettings.Secret(secret));
+            } catch (IllegalArgumentException tooShort) {
+                throw invalid(
+                        PREFIX + "security.shared-secret",
+                        null,
+                        tooShort.getMessage(),
+                        "Use a long random text, for example the output of: openssl rand -base64 32");
+            }
+        }
+
+        private Cell cell(List<String> acceptors) {
+            name("cell-name", properties.cellName());
+            try {
+                return new Cell(properties.cellName(), acceptors);
+            } catch (IllegalArgumentException outOfRange) {
+                throw invalid(PREFIX + "members", acceptors, outOfRange.getMessage(), "List 3 or 5 members.");
+            }
+        }
+
+        private void warnAboutSize(Cell cell, boolean standalone) {
+            if (standalone) {
+                return;
+            }
+            if (cell.size() == 1) {
+                warnings.add("The cell '" + cell.name() + "' has the single member " + cell.acceptors()
+                        + ": nobody can lead while it is down. List 3 members to survive the loss of one.");
+            } else if (cell.size() % 2 == 0) {
+                warnings.add("The cell '" + cell.name() + "' has " + cell.size()
+                        + " members: with an even number one more machine can fail to no" + " avail; "
+                        + (cell.size() - 1) + " members survive as many failures.");
+            }
+        }
+
+        private Map<String, LeaseSettings> leases(Timing timing, Duration leaseTime) {
+            name("default-lease", properties.defaultLease());
+            Map<String, LeaseSettings> leases = new LinkedHashMap<>();
+            properties.leases().forEach((name, lease) -> leases.put(name, lease(name, lease, timing, leaseTime)));
+            return leases;
+        }
+
+        private static LeaseSettings lease(String name, LeaseProperties lease, Timing timing, Duration leaseTime) {
+            String property = PREFIX + "leases." + name;
+            Duration configured = lease.leaseTime();
+            Duration time = configured == null ? leaseTime : configured;
+            try {
+                timing.requireLeaseTime(time.toNanos());
+            } catch (IllegalArgumentException | ArithmeticException outOfRange) {
+                throw invalid(
+                        property + ".lease-time",
+                        time,
+                        "it must be from 10ms to paxoslease.max-lease-time = "
+                                + Duration.ofNanos(timing.maxLeaseNanos()),
+                        "Shorten it, or raise paxoslease.max-lease-time on all nodes.");
+            }
+            if (lease.priority() < 0 || lease.priority() > LeaseSettings.HIGHEST_PRIORITY) {
+                throw invalid(
+                        property + ".priority",
+                        lease.priority(),
+                        "it must be from 0 to 10",
+                        "Leave it at 10 on the nodes that should lead by preference, and lower it on the others.");
+            }
+            return new LeaseSettings(time, !Boolean.FALSE.equals(lease.candidate()), lease.priority());
+        }
+
+        private static String name(String property, String name) {
+            try {
+                return io.paxoslease.protocol.Names.require(property, name, 255);
+            } catch (IllegalArgumentException wrong) {
+                throw invalid(PREFIX + property, name, wrong.getMessage(), "Choose a short name.");
+            }
+        }
+
+        private static InvalidCellConfigurationException invalid(
+                String property, @Nullable Object value, String rule, String remedy) {
+            return new InvalidCellConfigurationException(
+                    property, value == null ? null : value.toString(), rule, remedy);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.paxoslease.spring.boot;
+
+import org.jspecify.annotations.Nullable;
+
+/** Thrown at start-up for a setting that cannot work: names the property, its value, the rule it breaks and the remedy. */
+public class InvalidCellConfigurationException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String property;
+    private final @Nullable String value;
+    private final String remedy;
+
+    /**
+     * Creates the exception.
+     *
+     * @param property the full name of the property
+     * @param value its value, null if it is not set or must not be shown
+     * @param rule the rule that it breaks, a sentence
+     * @param remedy what to do, a sentence
+     */
+    public InvalidCellConfigurationException(String property, @Nullable String value, String rule, String remedy) {
+        super("Property " + property + (value == null ? "" : " = '" + value + "'") + ": " + rule);
+        this.property = property;
+        this.value = value;
+        this.remedy = remedy;
+    }
+
+    /** The full name of the property. */
+    public String property() {
+        return property;
+    }
+
+    /** Its value, null if it is not set or must not be shown. */
+    public @Nullable String value() {
+        return value;
+    }
+
+    /** What to do. */
+    public String remedy() {
+        return remedy;
+    }
+}

@@ -1,0 +1,89 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NodeClock;
+import io.paxoslease.spring.boot.actuate.CellView;
+import io.paxoslease.spring.boot.http.FrameChannels;
+import io.paxoslease.spring.interception.GuardedLeases;
+import io.paxoslease.wire.FrameChannel;
+import io.paxoslease.wire.FrameServer;
+import io.paxoslease.wire.FrameTransport;
+import io.paxoslease.wire.WireListener;
+import java.security.SecureRandom;
+import java.util.SplittableRandom;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * The node of this application: its acceptor, its proposer, and the transport between nodes.
+ *
+ * <p>Conditions never look at the members, so that an ahead-of-time processed application can be given other members at run time.
+ */
+@AutoConfiguration(after = SslAutoConfiguration.class)
+@ConditionalOnProperty(prefix = "paxoslease", name = "enabled", havingValue = "true", matchIfMissing = true)
+@EnableConfigurationProperties(PaxosLeaseProperties.class)
+public final class PaxosLeaseAutoConfiguration {
+
+    @Bean
+    CellConfiguration paxosLeaseCellConfiguration(PaxosLeaseProperties properties, Environment environment) {
+        return CellConfiguration.of(properties, environment, new LocalAddresses());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    FrameChannel paxosLeaseFrameChannel(
+            CellConfiguration cell, PaxosLeaseProperties properties, ObjectProvider<SslBundles> sslBundles) {
+        return FrameChannels.create(
+                cell.node().nodeId(),
+                cell.peers(),
+                cell.basePath(),
+                cell.wire().maxFrameBytes(),
+                new PeerSsl(properties.ssl().bundle(), sslBundles.getIfAvailable()));
+    }
+
+    @Bean(destroyMethod = "")
+    FrameTransport paxosLeaseFrameTransport(
+            CellConfiguration cell, FrameChannel channel, ObjectProvider<WireListener> listener) {
+        return new FrameTransport(
+                cell.wire(), channel, listener.getIfAvailable(() -> WireListener.NONE), NodeClock.SYSTEM);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LeaseNode leaseNode(CellConfiguration cell, FrameTransport transport) {
+        LeaseNode node = new LeaseNode(cell.node(), transport, new SplittableRandom(new SecureRandom().nextLong()));
+        node.addListener(new LeaseLog(cell.node().nodeId()));
+        return node;
+    }
+
+    @Bean
+    FrameServer paxosLeaseFrameServer(CellConfiguration cell, LeaseNode node, ObjectProvider<WireListener> listener) {
+        return new FrameServer(
+                node.incarnation(),
+                cell.wire(),
+                node,
+                listener.getIfAvailable(() -> WireListener.NONE),
+                new SecureRandom());
+    }
+
+    @Bean
+    CellView paxosLeaseCellView(CellConfiguration cell, FrameTransport transport, FrameServer server) {
+        return new WiredCellView(cell, transport, server);
+    }
+
+    @Bean
+    PaxosLeaseLifecycle paxosLeaseLifecycle(
+            CellConfiguration cell,
+            PaxosLeaseProperties properties,
+            LeaseNode node,
+            ObjectProvider<GuardedLeases> guarded) {
+        return new PaxosLeaseLifecycle(cell, properties, node, guarded);
+    }
+}

@@ -1,0 +1,29 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.wire.FrameServer;
+import jakarta.servlet.Servlet;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+
+/** The acceptor endpoint in the application's own servlet web server. A standalone cell exposes nothing. */
+@AutoConfiguration(after = PaxosLeaseAutoConfiguration.class)
+@ConditionalOnClass({Servlet.class, ServletRegistrationBean.class})
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnBean(FrameServer.class)
+public final class PaxosLeaseHttpAutoConfiguration {
+
+    @Bean
+    ServletRegistrationBean<PaxosLeaseServlet> paxosLeaseServlet(CellConfiguration cell, FrameServer server) {
+        ServletRegistrationBean<PaxosLeaseServlet> registration =
+                new ServletRegistrationBean<>(new PaxosLeaseServlet(() -> server), cell.basePath() + "/messages");
+        registration.setName("paxosLeaseServlet");
+        registration.setEnabled(!cell.standalone() && cell.isAcceptor());
+        registration.setLoadOnStartup(1);
+        return registration;
+    }
+}

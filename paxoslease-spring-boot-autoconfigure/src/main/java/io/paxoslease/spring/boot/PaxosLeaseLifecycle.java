@@ -1,0 +1,171 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.interception.GuardedLeases;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextAware;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.web.context.WebApplicationContext;
+
+/**
+ * Starts the node after the web server and stops it before: while the application stops, running guarded calls drain, then the leases
+ * are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does.
+ */
+final class PaxosLeaseLifecycle
+        implements SmartLifecycle, ApplicationListener<ApplicationReadyEvent>, ApplicationContextAware {
+
+    /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
+    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
+
+    private static final Log LOG = LogFactory.getLog("io.paxoslease");
+
+    private final CellConfiguration cell;
+    private final PaxosLeaseProperties properties;
+    private final LeaseNode node;
+    private final ObjectProvider<GuardedLeases> guarded;
+    private @Nullable ApplicationContext context;
+    private boolean nodeStarted;
+    private boolean ready;
+    private volatile boolean running;
+
+    PaxosLeaseLifecycle(
+            CellConfiguration cell,
+            PaxosLeaseProperties properties,
+            LeaseNode node,
+            ObjectProvider<GuardedLeases> guarded) {
+        this.cell = cell;
+        this.properties = properties;
+        this.node = node;
+        this.guarded = guarded;
+    }
+
+    @Override
+    public void setApplicationContext(ApplicationContext applicationContext) {
+        this.context = applicationContext;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!nodeStarted) {
+            requireServerIfAcceptor();
+            logStart();
+            node.openAcceptor();
+            node.start();
+            nodeStarted = true;
+        }
+        running = true;
+        guarded.ifAvailable(GuardedLeases::resume);
+        if (ready) {
+            startElections();
+        }
+    }
+
+    private void requireServerIfAcceptor() {
+        boolean web = isWebApplication();
+        if (!cell.standalone() && cell.isAcceptor() && !web) {
+            throw new InvalidCellConfigurationException(
+                    "paxoslease.members." + cell.node().nodeId(),
+                    String.valueOf(cell.members().get(cell.node().nodeId())),
+                    "this node is a member, but the application has no servlet web server in which its acceptor could answer",
+                    "Add spring-boot-starter-webmvc, or leave this node out of the members: it can lead without being one.");
+        }
+    }
+
+    private boolean isWebApplication() {
+        try {
+            return context instanceof WebApplicationContext;
+        } catch (NoClassDefFoundError noSpringWeb) {
+            return false;
+        }
+    }
+
+    private void logStart() {
+        cell.warnings().forEach(LOG::warn);
+        if (cell.standalone()) {
+            LOG.info("PaxosLease: standalone cell of one, node '" + cell.node().nodeId()
+                    + "' leads everything it asks for. To share leases between instances, list them:"
+                    + " paxoslease.members.<node-id>=<base URL>");
+            return;
+        }
+        LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '"
+                + cell.node().cell().name() + "' "
+                + cell.node().cell().acceptors() + ", majority "
+                + cell.node().cell().majority() + ", incarnation "
+                + node.incarnation()
+                + (cell.isAcceptor()
+                        ? "; its acceptor stays silent for "
+                                + Duration.ofNanos(cell.node().timing().quarantineNanos())
+                        : "; proposer-only"));
+    }
+
+    @Override
+    public synchronized void onApplicationEvent(ApplicationReadyEvent event) {
+        if (event.getApplicationContext() != context || ready) {
+            return;
+        }
+        ready = true;
+        if (running) {
+            startElections();
+        }
+    }
+
+    private void startElections() {
+        Set<String> names = new TreeSet<>();
+        properties.leases().forEach((name, lease) -> {
+            if (Boolean.TRUE.equals(lease.candidate())) {
+                names.add(name);
+            }
+        });
+        guarded.ifAvailable(leases -> names.addAll(leases.leaseNames()));
+        names.forEach(name -> node.election(name).start());
+        if (!names.isEmpty()) {
+            LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' is a candidate for " + names);
+        }
+    }
+
+    @Override
+    public void stop() {
+        stop(() -> {});
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        running = false;
+        CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
+        GuardedLeases leases = guarded.getIfAvailable();
+        if (leases != null) {
+            leases.beginDraining();
+            idle = leases.whenIdle().toCompletableFuture();
+        }
+        long drainMillis = properties.shutdown().drainTimeout().toMillis();
+        idle.copy().orTimeout(drainMillis, TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
+            if (late != null) {
+                LOG.warn("PaxosLease: guarded calls still run after "
+                        + properties.shutdown().drainTimeout() + "; their leases are released all the same");
+            }
+            node.releaseAll();
+            callback.run();
+        });
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+}

@@ -1,0 +1,114 @@
+package io.paxoslease.spring.boot;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings of PaxosLease.
+ *
+ * @param enabled Whether leases and leader elections are available.
+ * @param nodeId Unique id of this node. By default the member whose URL is this host and port, else the host name.
+ * @param cellName Name of the cell. Messages of another cell are refused.
+ * @param members Base URL of each acceptor by its node id, for example http://10.0.0.1:8080. Empty for a standalone cell of one. A node
+ *     whose id is not listed proposes only.
+ * @param leaseTime Lease time of elections, and default for leases.
+ * @param maxLeaseTime Longest lease time that any node of the cell may ask for, and how long a restarted acceptor stays silent. By default the lease
+ *     time. Must be the same on all nodes.
+ * @param maxClockDrift Bound on the error of a clock's rate, from 0 to below 0.5.
+ * @param roundTimeout How long one network round may take at most. Adapts downward to measured round trips. By default one second, or half of the lease
+ *     time if that is less.
+ * @param defaultLease Name of the lease that a bare @LeaderOnly uses.
+ * @param leases Settings of single leases by name.
+ * @param endpoint Where acceptors answer.
+ * @param security Who may talk to this node.
+ * @param ssl TLS for calls between nodes.
+ * @param shutdown What happens when the application stops.
+ */
+@ConfigurationProperties("paxoslease")
+public record PaxosLeaseProperties(
+        @DefaultValue("true") boolean enabled,
+        @Nullable String nodeId,
+        @DefaultValue("default") String cellName,
+        @Nullable Map<String, String> members,
+        @DefaultValue("10s") Duration leaseTime,
+        @Nullable Duration maxLeaseTime,
+        @DefaultValue("0.01") double maxClockDrift,
+        @Nullable Duration roundTimeout,
+        @DefaultValue("leader") String defaultLease,
+        @Nullable Map<String, LeaseProperties> leases,
+        @DefaultValue EndpointProperties endpoint,
+        @DefaultValue SecurityProperties security,
+        @DefaultValue SslProperties ssl,
+        @DefaultValue ShutdownProperties shutdown) {
+
+    public PaxosLeaseProperties {
+        members = members == null ? Map.of() : new LinkedHashMap<>(members);
+        leases = leases == null ? Map.of() : new LinkedHashMap<>(leases);
+    }
+
+    @Override
+    public Map<String, String> members() {
+        return members == null ? Map.of() : members;
+    }
+
+    @Override
+    public Map<String, LeaseProperties> leases() {
+        return leases == null ? Map.of() : leases;
+    }
+
+    /**
+     * Settings of one lease.
+     *
+     * @param leaseTime Lease time. By default that of all elections.
+     * @param candidate Whether this node seeks the lease: true from the start, false never, by default when something in the application uses it.
+     * @param priority How early this node tries for the lease when it becomes free, from 0 to 10. Each step below 10 waits 20 ms longer.
+     */
+    public record LeaseProperties(
+            @Nullable Duration leaseTime,
+            @Nullable Boolean candidate,
+            @DefaultValue("10") int priority) {}
+
+    /**
+     * Where acceptors answer.
+     *
+     * @param basePath Path of the acceptor endpoint on the application's port.
+     */
+    public record EndpointProperties(
+            @DefaultValue("/paxoslease") String basePath) {}
+
+    /**
+     * Who may talk to this node.
+     *
+     * @param sharedSecret Secret of at least 16 bytes that authenticates every frame between nodes.
+     * @param allowUnauthenticated Whether members beyond the loopback interface are allowed without a shared secret or mutual TLS.
+     */
+    public record SecurityProperties(
+            @Nullable String sharedSecret,
+            @DefaultValue("false") boolean allowUnauthenticated) {
+
+        @Override
+        public String toString() {
+            return "SecurityProperties[sharedSecret=" + (sharedSecret == null ? "none" : "hidden")
+                    + ", allowUnauthenticated=" + allowUnauthenticated + "]";
+        }
+    }
+
+    /**
+     * TLS for calls between nodes.
+     *
+     * @param bundle Name of the SSL bundle with which this node calls https members.
+     */
+    public record SslProperties(@Nullable String bundle) {}
+
+    /**
+     * What happens when the application stops.
+     *
+     * @param drainTimeout How long to wait for guarded calls that still run before the leases are released. Keep it below
+     *     spring.lifecycle.timeout-per-shutdown-phase.
+     */
+    public record ShutdownProperties(@DefaultValue("20s") Duration drainTimeout) {}
+}

@@ -1,0 +1,331 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.paxoslease.node.NodeSettings.LeaseSettings;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.mock.env.MockEnvironment;
+
+class CellConfigurationTests {
+
+    private static final String[] THREE_LOCAL = {
+        "paxoslease.members.a=http://localhost:8081",
+        "paxoslease.members.b=http://localhost:8082",
+        "paxoslease.members.c=http://localhost:8083"
+    };
+
+    private static final String[] THREE_REMOTE = {
+        "paxoslease.node-id=a",
+        "paxoslease.members.a=http://10.0.0.1:8080",
+        "paxoslease.members.b=http://10.0.0.2:8080",
+        "paxoslease.members.c=http://10.0.0.3:8080"
+    };
+
+    /** A machine named "box" with the addresses 127.0.0.1 and 10.0.0.2. */
+    private static final LocalAddresses BOX = new LocalAddresses() {
+        @Override
+        boolean isLocal(String host) {
+            return isLoopback(host) || host.equals("10.0.0.2");
+        }
+
+        @Override
+        String hostName() {
+            return "box";
+        }
+    };
+
+    private static CellConfiguration configure(String... settings) {
+        MockEnvironment environment = new MockEnvironment();
+        for (String setting : settings) {
+            int equals = setting.indexOf('=');
+            environment.setProperty(setting.substring(0, equals), setting.substring(equals + 1));
+        }
+        PaxosLeaseProperties properties =
+                Binder.get(environment).bindOrCreate("paxoslease", PaxosLeaseProperties.class);
+        return CellConfiguration.of(properties, environment, BOX);
+    }
+
+    private static String[] with(String[] settings, String... more) {
+        String[] all = java.util.Arrays.copyOf(settings, settings.length + more.length);
+        System.arraycopy(more, 0, all, settings.length, more.length);
+        return all;
+    }
+
+    private static InvalidCellConfigurationException refused(String... settings) {
+        InvalidCellConfigurationException refusal =
+                catchThrowableOfType(InvalidCellConfigurationException.class, () -> configure(settings));
+        assertThat(refusal).as("the setting must be refused").isNotNull();
+        FailureAnalysis analysis = new InvalidCellConfigurationFailureAnalyzer().analyze(refusal);
+        assertThat(analysis.getDescription()).contains(refusal.property());
+        assertThat(analysis.getAction()).isNotBlank();
+        return refusal;
+    }
+
+    @Nested
+    class Defaults {
+
+        @Test
+        void withoutMembersTheNodeIsAStandaloneCellOfOne() {
+            CellConfiguration cell = configure();
+
+            assertThat(cell.standalone()).isTrue();
+            assertThat(cell.node().nodeId()).isEqualTo("box");
+            assertThat(cell.node().leaseTime()).isEqualTo(Duration.ofSeconds(10));
+            assertThat(cell.node().timing().maxLeaseNanos())
+                    .isEqualTo(Duration.ofSeconds(10).toNanos());
+            assertThat(cell.node().timing().maxClockDrift()).isEqualTo(0.01);
+            assertThat(cell.node().roundTimeout()).isEqualTo(Duration.ofSeconds(1));
+            assertThat(cell.basePath()).isEqualTo("/paxoslease");
+            assertThat(cell.warnings()).isEmpty();
+        }
+
+        @Test
+        void maximumLeaseTimeFollowsTheLeaseTime() {
+            assertThat(configure("paxoslease.lease-time=30s").node().timing().maxLeaseNanos())
+                    .isEqualTo(Duration.ofSeconds(30).toNanos());
+        }
+
+        @Test
+        void roundTimeoutFitsIntoAShortLease() {
+            assertThat(configure("paxoslease.lease-time=500ms").node().roundTimeout())
+                    .isEqualTo(Duration.ofMillis(250));
+        }
+
+        @Test
+        void settingsOfOneLeaseOverrideThoseOfAll() {
+            CellConfiguration cell = configure(
+                    "paxoslease.max-lease-time=60s",
+                    "paxoslease.leases.billing.lease-time=30s",
+                    "paxoslease.leases.billing.priority=3",
+                    "paxoslease.leases[a.b/c].candidate=false");
+
+            assertThat(cell.node().leases())
+                    .isEqualTo(Map.of(
+                            "billing",
+                            new LeaseSettings(Duration.ofSeconds(30), true, 3),
+                            "a.b/c",
+                            new LeaseSettings(Duration.ofSeconds(10), false, 10)));
+        }
+    }
+
+    @Nested
+    class NodeId {
+
+        @Test
+        void isTheMemberWithThisHostAndPort() {
+            assertThat(configure(with(THREE_LOCAL, "server.port=8082")).node().nodeId())
+                    .isEqualTo("b");
+        }
+
+        @Test
+        void isTheMemberWithAnAddressOfThisHost() {
+            CellConfiguration cell = configure(
+                    "paxoslease.members.a=http://10.0.0.1:8080",
+                    "paxoslease.members.b=http://10.0.0.2:8080",
+                    "paxoslease.members.c=http://10.0.0.3:8080",
+                    "paxoslease.security.shared-secret=0123456789abcdef");
+
+            assertThat(cell.node().nodeId()).isEqualTo("b");
+            assertThat(cell.peers()).containsOnlyKeys("a", "c");
+        }
+
+        @Test
+        void isTheHostNameIfNoMemberIsHereWhichMakesTheNodeProposerOnly() {
+            CellConfiguration cell = configure(with(THREE_LOCAL, "server.port=9999"));
+
+            assertThat(cell.node().nodeId()).isEqualTo("box");
+            assertThat(cell.isAcceptor()).isFalse();
+            assertThat(cell.warnings()).singleElement().asString().contains("'box'", "[a, b, c]", "proposer-only");
+        }
+
+        @Test
+        void thatIsNotAMemberIsReportedAsProposerOnly() {
+            assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("'d'", "proposer-only");
+        }
+
+        @Test
+        void mustBeSetIfSeveralMembersAreHere() {
+            assertThat(refused(
+                            "paxoslease.members.a=http://localhost:8081",
+                            "paxoslease.members.b=http://127.0.0.1:8081",
+                            "server.port=8081"))
+                    .hasMessageContainingAll("paxoslease.node-id", "[a, b]", "8081");
+        }
+
+        @Test
+        void thatIsTooLongIsRefused() {
+            assertThat(refused("paxoslease.node-id=" + "x".repeat(256))).hasMessageContaining("255 bytes");
+        }
+    }
+
+    @Nested
+    class Members {
+
+        @Test
+        void withTheSameUrlAreRefused() {
+            assertThat(refused(
+                            "paxoslease.members.a=http://localhost:8081",
+                            "paxoslease.members.b=http://LOCALHOST:8081/"))
+                    .hasMessageContainingAll("paxoslease.members.b", "'a' and 'b'", "same URL");
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "localhost:8081",
+                    "ftp://host",
+                    "http://",
+                    "http://host:80?x=1",
+                    "http://me@host",
+                    "http://bad host",
+                    "http://host#top"
+                })
+        void withoutAUsableUrlAreRefused(String url) {
+            InvalidCellConfigurationException refusal = refused("paxoslease.members.a=" + url);
+
+            assertThat(refusal.property()).isEqualTo("paxoslease.members.a");
+            assertThat(refusal.value()).isEqualTo(url);
+        }
+
+        @Test
+        void inEvenNumberAreAllowedWithAWarning() {
+            assertThat(configure(
+                                    "paxoslease.members.a=http://localhost:8081",
+                                    "paxoslease.members.b=http://localhost:8082",
+                                    "server.port=8081")
+                            .warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("2 members", "1 members survive as many");
+        }
+
+        @Test
+        void aloneAreAllowedWithAWarningAndAreNoStandaloneCell() {
+            CellConfiguration cell = configure("paxoslease.members.a=http://localhost:8080");
+
+            assertThat(cell.standalone()).isFalse();
+            assertThat(cell.warnings()).singleElement().asString().contains("single member");
+        }
+
+        @Test
+        void aboveTheLimitAreRefused() {
+            String[] settings = new String[65];
+            settings[0] = "server.port=8000";
+            for (int i = 1; i < settings.length; i++) {
+                settings[i] = "paxoslease.members.n" + i + "=http://localhost:" + (8000 + i);
+            }
+            assertThat(refused(settings)).hasMessageContainingAll("paxoslease.members", "63", "64");
+        }
+    }
+
+    @Nested
+    class Times {
+
+        @ParameterizedTest
+        @CsvSource({
+            "paxoslease.lease-time, 0s",
+            "paxoslease.lease-time, -1s",
+            "paxoslease.lease-time, 9ms",
+            "paxoslease.lease-time, 8d",
+            "paxoslease.max-lease-time, 0s",
+            "paxoslease.max-clock-drift, 0.5",
+            "paxoslease.max-clock-drift, -0.1",
+            "paxoslease.max-clock-drift, NaN",
+            "paxoslease.round-timeout, 0s",
+            "paxoslease.round-timeout, 10s",
+            "paxoslease.leases.job.lease-time, 11s",
+            "paxoslease.leases.job.lease-time, 0s",
+            "paxoslease.leases.job.priority, 11",
+            "paxoslease.leases.job.priority, -1"
+        })
+        void outOfRangeAreRefusedByName(String property, String value) {
+            assertThat(refused(property + "=" + value).property()).isEqualTo(property);
+        }
+
+        @Test
+        void leaseTimeAboveTheMaximumIsRefused() {
+            assertThat(refused("paxoslease.lease-time=20s", "paxoslease.max-lease-time=10s"))
+                    .hasMessageContainingAll("paxoslease.lease-time = 'PT20S'", "max-lease-time = PT10S");
+        }
+    }
+
+    @Nested
+    class Security {
+
+        @Test
+        void membersBeyondTheLoopbackInterfaceNeedASecret() {
+            InvalidCellConfigurationException refusal = refused(THREE_REMOTE);
+
+            assertThat(refusal).hasMessageContainingAll("paxoslease.security.shared-secret", "[a, b, c]", "loopback");
+            assertThat(refusal.remedy()).contains("paxoslease.security.shared-secret", "allow-unauthenticated");
+        }
+
+        @Test
+        void aNameThatIsNotLocalhostIsNotTakenForLoopback() {
+            assertThat(refused("paxoslease.members.a=http://127.0.0.1.example.com:8080", "paxoslease.node-id=a"))
+                    .hasMessageContaining("loopback");
+        }
+
+        @Test
+        void aSecretOrAnExplicitDecisionIsEnough() {
+            assertThat(configure(with(THREE_REMOTE, "paxoslease.security.shared-secret=0123456789abcdef"))
+                            .wire()
+                            .secrets())
+                    .hasSize(1);
+            assertThat(configure(with(THREE_REMOTE, "paxoslease.security.allow-unauthenticated=true"))
+                            .wire()
+                            .secrets())
+                    .isEmpty();
+        }
+
+        @Test
+        void mutualTlsIsEnoughIfAllMembersUseItAndClientsMustShowTheirs() {
+            String[] https = {
+                "paxoslease.node-id=a", "paxoslease.members.a=https://10.0.0.1:8443", "paxoslease.ssl.bundle=cell"
+            };
+            assertThat(configure(with(https, "server.ssl.client-auth=need")).isAcceptor())
+                    .isTrue();
+            refused(https);
+            refused(with(https, "server.ssl.client-auth=need", "paxoslease.members.b=http://10.0.0.2:8080"));
+        }
+
+        @Test
+        void aShortSecretIsRefusedWithoutShowingIt() {
+            InvalidCellConfigurationException refusal = refused("paxoslease.security.shared-secret=hunter2");
+
+            assertThat(refusal).hasMessageContaining("at least 16 bytes").hasMessageNotContaining("hunter2");
+            assertThat(refusal.remedy()).doesNotContain("hunter2");
+        }
+
+        @Test
+        void aSecretNeverShowsInTheProperties() {
+            assertThat(new PaxosLeaseProperties.SecurityProperties("correct horse battery", false).toString())
+                    .doesNotContain("horse");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"paxoslease", "/", "/a/", "/a b", "//a", "/a?b"})
+    void refusesABasePathThatCannotWork(String path) {
+        assertThat(refused("paxoslease.endpoint.base-path=" + path).property())
+                .isEqualTo("paxoslease.endpoint.base-path");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"paxoslease.cell-name", "paxoslease.default-lease"})
+    void refusesEmptyNames(String property) {
+        assertThat(refused(property + "=").property()).isEqualTo(property);
+    }
+}
