@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class OperationsPageTests {
 
     private static final Pattern METER_IN_SOURCE = Pattern.compile("\"(paxoslease\\.[a-z.]+)\"");
-    private static final Pattern METER_ROW = Pattern.compile("(?m)^\\| `(paxoslease\\.[a-z.]+)` \\| (?:gauge|counter|timer) \\|");
+    private static final Pattern METER_ROW =
+            Pattern.compile("(?m)^\\| `(paxoslease\\.[a-z.]+)` \\| (?:gauge|counter|timer) \\|");
 
     @Test
     void theTableOfMetersIsComplete() {

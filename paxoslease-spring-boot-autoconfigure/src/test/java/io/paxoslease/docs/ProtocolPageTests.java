@@ -86,8 +86,7 @@ class ProtocolPageTests {
 
     private static Map<String, Path> classes() {
         Map<String, Path> classes = new TreeMap<>();
-        Documents.sources()
-                .forEach((name, path) -> classes.put(name.replaceAll(".*/|\\.java$", ""), path));
+        Documents.sources().forEach((name, path) -> classes.put(name.replaceAll(".*/|\\.java$", ""), path));
         return classes;
     }
 }

@@ -50,7 +50,8 @@ class ReadmeExampleTests {
             Awaitility.await()
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> output.getOut().contains(" sends invoices, fencing token "));
-            assertThat(application.getBean(LeaseManager.class)
+            assertThat(application
+                            .getBean(LeaseManager.class)
                             .election("invoices")
                             .isLeader())
                     .isTrue();
