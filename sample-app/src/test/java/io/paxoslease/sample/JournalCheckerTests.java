@@ -3,6 +3,7 @@ package io.paxoslease.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.sample.JournalChecker.Line;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -80,7 +81,7 @@ class JournalCheckerTests {
 
     @SafeVarargs
     private static List<String> check(Stream<Line>... runs) {
-        return new JournalChecker(Stream.of(runs).flatMap(run -> run).toList()).contradictions();
+        return new JournalChecker(Arrays.stream(runs).flatMap(run -> run).toList()).contradictions();
     }
 
     private static Stream<Line> run(String node, long token, long startNanos, long lastHeldNanos) {
