@@ -52,6 +52,16 @@ public class Acceptor {
         this.table = new AcceptorTable(now.counterFloor());
     }
 
+    /** An independent copy with the same memory, for tests that explore what can happen next. */
+    Acceptor(Acceptor other) {
+        this.timing = other.timing;
+        this.maxResources = other.maxResources;
+        this.table = new AcceptorTable(other.table);
+        this.refusals.putAll(other.refusals);
+        this.open = other.open;
+        this.votingFromNanos = other.votingFromNanos;
+    }
+
     /** A4. Starts the quarantine; to be called when the node's own listening port is bound. */
     public void open(Now now) {
         openAfter(quarantineNanos(), now);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcceptorTable {
 
-    private final ResourceIndex index = new ResourceIndex();
+    private final ResourceIndex index;
     private long[] promised = new long[0];
     private @Nullable Incarnation[] promisedBy = new @Nullable Incarnation[0];
     private long[] lease = new long[0];
@@ -28,7 +28,20 @@ final class AcceptorTable {
 
     /** Creates an empty table whose every resource counts as promised at {@code floor}. */
     AcceptorTable(long floor) {
+        this.index = new ResourceIndex();
         this.floor = floor;
+    }
+
+    AcceptorTable(AcceptorTable other) {
+        this.index = new ResourceIndex(other.index);
+        this.promised = other.promised.clone();
+        this.promisedBy = other.promisedBy.clone();
+        this.lease = other.lease.clone();
+        this.leaseOwner = other.leaseOwner.clone();
+        this.endNanos = other.endNanos.clone();
+        this.floor = other.floor;
+        this.leases = other.leases;
+        this.hand = other.hand;
     }
 
     int find(String resource) {

@@ -35,6 +35,15 @@ final class Attempt {
         this.renewalBase = renewalBase;
     }
 
+    Attempt(Attempt other) {
+        this(other.resource, other.ballot, other.leaseNanos, other.deadline, other.renewalBase);
+        this.proposing = other.proposing;
+        this.votes = new Quorum(other.votes);
+        this.holder = other.holder;
+        this.outbid = other.outbid;
+        this.busyNanos = other.busyNanos == null ? null : other.busyNanos.clone();
+    }
+
     /** P3. */
     void beginProposing() {
         proposing = true;

@@ -13,7 +13,21 @@ public final class BallotSequence {
     /** How far a counter may be ahead of the own wall clock before it is refused: one day of microseconds (X2). */
     static final long MAX_AHEAD = 24L * 3600 * 1_000_000;
 
-    private final AtomicLong highest = new AtomicLong();
+    private final AtomicLong highest;
+
+    /** Creates a sequence that has seen nothing. */
+    public BallotSequence() {
+        this.highest = new AtomicLong();
+    }
+
+    BallotSequence(BallotSequence other) {
+        this.highest = new AtomicLong(other.highest.get());
+    }
+
+    /** The highest counter used or seen, 0 if none. */
+    long highest() {
+        return highest.get();
+    }
 
     /** The next counter for a ballot of this node. */
     public long next(Now now) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class HeldLeases {
 
     private final Incarnation owner;
-    private final ResourceIndex index = new ResourceIndex();
+    private final ResourceIndex index;
     private long[] counter = new long[0];
     private long[] token = new long[0];
     private long[] leaseNanos = new long[0];
@@ -19,6 +19,18 @@ final class HeldLeases {
 
     HeldLeases(Incarnation owner) {
         this.owner = owner;
+        this.index = new ResourceIndex();
+    }
+
+    HeldLeases(HeldLeases other) {
+        this.owner = other.owner;
+        this.index = new ResourceIndex(other.index);
+        this.counter = other.counter.clone();
+        this.token = other.token.clone();
+        this.leaseNanos = other.leaseNanos.clone();
+        this.endNanos = other.endNanos.clone();
+        this.endWallMillis = other.endWallMillis.clone();
+        this.spent = other.spent.clone();
     }
 
     @Nullable

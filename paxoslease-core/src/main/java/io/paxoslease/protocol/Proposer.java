@@ -40,6 +40,16 @@ public class Proposer {
         this.held = new HeldLeases(self);
     }
 
+    /** An independent copy with the same memory, for tests that explore what can happen next. */
+    Proposer(Proposer other) {
+        this.self = other.self;
+        this.cell = other.cell;
+        this.timing = other.timing;
+        this.ballots = new BallotSequence(other.ballots);
+        other.attempts.forEach((resource, attempt) -> attempts.put(resource, new Attempt(attempt)));
+        this.held = new HeldLeases(other.held);
+    }
+
     /**
      * P1. Starts an attempt: an extension if the lease is held, else an acquisition. The deadline and the renewal base are stored now,
      * before the first message goes out. An attempt in flight for the same resource is abandoned.
@@ -120,12 +130,13 @@ public class Proposer {
             return;
         }
         if (isOpen(attempt, response)) {
-            countFor(attempt.votes, acceptor);
+            countFor(attempt, acceptor);
         } else {
             attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
         }
         if (attempt.votes.isReached(cell)) {
+            onPrepareMajority(attempt, now);
             propose(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
             abandon(attempt.resource, attempt.outcome(cell), effects);
@@ -139,7 +150,7 @@ public class Proposer {
             return;
         }
         if (response.accepted()) {
-            countFor(attempt.votes, acceptor);
+            countFor(attempt, acceptor);
         } else {
             attempt.noteOpposition(acceptor, response, cell, timing.maxLeaseNanos());
             attempt.votes.oppose(acceptor);
@@ -156,7 +167,11 @@ public class Proposer {
         Tenure base = held.get(attempt.resource);
         if (base == null) {
             Tenure tenure = new Tenure(
-                    attempt.resource, attempt.ballot, attempt.ballot.counter(), attempt.leaseNanos, attempt.deadline);
+                    attempt.resource,
+                    attempt.ballot,
+                    attempt.ballot.counter(),
+                    attempt.leaseNanos,
+                    deadlineOf(attempt));
             held.put(tenure);
             effects.add(new Effect.Acquired(tenure));
         } else {
@@ -165,7 +180,7 @@ public class Proposer {
                     attempt.ballot,
                     base.token(),
                     attempt.leaseNanos,
-                    base.deadline().later(attempt.deadline));
+                    base.deadline().later(deadlineOf(attempt)));
             held.put(tenure);
             effects.add(new Effect.Extended(tenure));
         }
@@ -278,6 +293,18 @@ public class Proposer {
         return attempts.size();
     }
 
+    final @Nullable Attempt attempt(String resource) {
+        return attempts.get(resource);
+    }
+
+    final HeldLeases held() {
+        return held;
+    }
+
+    final BallotSequence ballots() {
+        return ballots;
+    }
+
     // The decisions, one rule each.
 
     /** P2. Answers to an older ballot, or to another life of this node, do not count. */
@@ -294,16 +321,24 @@ public class Proposer {
     }
 
     /** P2, P4. Distinct acceptors, never messages. */
-    void countFor(Quorum votes, int acceptor) {
-        votes.favour(acceptor);
+    void countFor(Attempt attempt, int acceptor) {
+        attempt.votes.favour(acceptor);
     }
+
+    /** P1. The deadline was stored when the attempt began; nothing moves it. */
+    Deadline deadlineOf(Attempt attempt) {
+        return attempt.deadline;
+    }
+
+    /** P1. Neither does the majority of prepare answers: the authority counts from the first message, not from here. */
+    void onPrepareMajority(Attempt attempt, Now now) {}
 
     /** P1. A further prepare answer after the majority changes nothing; the 2012 pseudocode restarted the deadline here. */
     void onLatePrepareResponse(Attempt attempt, PrepareResponse response, Now now) {}
 
     /** P4. */
     boolean isOverdue(Attempt attempt, Now now) {
-        return attempt.deadline.isPast(now);
+        return deadlineOf(attempt).isPast(now);
     }
 
     /** P6. An attempt in flight must not complete after the release. */

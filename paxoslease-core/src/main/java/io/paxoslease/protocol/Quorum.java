@@ -10,6 +10,13 @@ final class Quorum {
     private long inFavour;
     private long against;
 
+    Quorum() {}
+
+    Quorum(Quorum other) {
+        this.inFavour = other.inFavour;
+        this.against = other.against;
+    }
+
     /** Counts an acceptor for the attempt. */
     void favour(int acceptor) {
         inFavour |= bit(acceptor);
@@ -32,6 +39,14 @@ final class Quorum {
 
     int inFavour() {
         return Long.bitCount(inFavour);
+    }
+
+    boolean isInFavour(int acceptor) {
+        return (inFavour & bit(acceptor)) != 0;
+    }
+
+    boolean isAgainst(int acceptor) {
+        return (against & bit(acceptor)) != 0;
     }
 
     private static long bit(int acceptor) {

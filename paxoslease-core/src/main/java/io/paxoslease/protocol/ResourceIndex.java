@@ -12,11 +12,25 @@ final class ResourceIndex {
     /** What {@link #find} answers for a name without a slot. */
     static final int NONE = -1;
 
-    private final Map<String, Integer> slots = new HashMap<>();
-    private @Nullable String[] names = new @Nullable String[16];
-    private int[] free = new int[16];
+    private final Map<String, Integer> slots;
+    private @Nullable String[] names;
+    private int[] free;
     private int freeCount;
     private int used;
+
+    ResourceIndex() {
+        this.slots = new HashMap<>();
+        this.names = new @Nullable String[16];
+        this.free = new int[16];
+    }
+
+    ResourceIndex(ResourceIndex other) {
+        this.slots = new HashMap<>(other.slots);
+        this.names = other.names.clone();
+        this.free = other.free.clone();
+        this.freeCount = other.freeCount;
+        this.used = other.used;
+    }
 
     int find(String resource) {
         Integer slot = slots.get(resource);
