@@ -43,10 +43,9 @@ public class SampleApplication {
     }
 
     private static boolean namesMembers(ConfigurableEnvironment environment) {
-        return !Binder.get(environment)
+        return Binder.get(environment)
                 .bind("paxoslease.members", Bindable.mapOf(String.class, String.class))
-                .orElse(Map.of())
-                .isEmpty();
+                .isBound();
     }
 
     /** The web servers keep the process alive; Ctrl-C and SIGTERM close all three applications. */
