@@ -94,16 +94,13 @@ class SampleApplicationTests {
         awaitLeaders();
         String old = cell.leader(Jobs.PROBE).orElseThrow();
 
+        long resigned = System.nanoTime();
         election(old).resign();
-        await().atMost(SOON)
-                .until(() -> cell.leader(Jobs.PROBE)
-                        .filter(leader -> !leader.equals(old))
-                        .isPresent());
-        long moved = System.nanoTime();
-        String successor = cell.leader(Jobs.PROBE).orElseThrow();
 
         await().atMost(SOON)
-                .untilAsserted(() -> assertThat(startsAfter(moved)).containsEntry(Jobs.PROBE, Set.of(successor)));
+                .untilAsserted(() -> assertThat(startsAfter(resigned).get(Jobs.PROBE))
+                        .isNotNull()
+                        .anyMatch(node -> !node.equals(old)));
         assertThat(journals().contradictions()).isEmpty();
     }
 
