@@ -11,13 +11,14 @@ public final class Names {
     private Names() {}
 
     /**
-     * Requires that a text is not empty and at most {@code maxBytes} long in UTF-8.
+     * Requires that a text is not empty, at most {@code maxBytes} long in UTF-8, and has no half of a surrogate pair: such a half has no
+     * UTF-8, so that two names would become one on the way.
      *
      * @param what what the text is, for the message
      * @param text the text
      * @param maxBytes the most bytes allowed
      * @return the text
-     * @throws IllegalArgumentException if it is empty or too long
+     * @throws IllegalArgumentException if it is empty, too long or not encodable
      */
     public static String require(String what, String text, int maxBytes) {
         if (text.isEmpty()) {
@@ -27,7 +28,23 @@ public final class Names {
             throw new IllegalArgumentException("The " + what + " '" + text.substring(0, Math.min(40, text.length()))
                     + "…' is longer than " + maxBytes + " bytes of UTF-8");
         }
+        requireEncodable(what, text);
         return text;
+    }
+
+    private static void requireEncodable(String what, String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char unit = text.charAt(i);
+            if (Character.isSurrogate(unit)) {
+                if (Character.isLowSurrogate(unit)
+                        || i + 1 == text.length()
+                        || !Character.isLowSurrogate(text.charAt(i + 1))) {
+                    throw new IllegalArgumentException(
+                            "The " + what + " '" + text + "' has half of a surrogate pair at index " + i);
+                }
+                i++;
+            }
+        }
     }
 
     private static int utf8Length(String text) {
