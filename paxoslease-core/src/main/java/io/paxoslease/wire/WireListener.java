@@ -9,8 +9,15 @@ public interface WireListener {
     /**
      * A message was sent, received or dropped.
      *
-     * @param type what it was, for example {@code prepare} or {@code frame}
-     * @param outcome what became of it, for example {@code sent}, {@code answered}, {@code unauthenticated}
+     * <p>Of a {@code prepare}, {@code propose} or {@code release} that this node sends: {@code sent}, then {@code answered} or {@code
+     * unanswered} (not for a release); {@code dropped} if too many wait. Of one that it receives: {@code received}.
+     *
+     * <p>Of a {@code frame} that it sends: {@code sent}, then {@code answered} or {@code unanswered}. Of one that it receives: {@code
+     * accepted}, {@code session-opened}, {@code session-unknown}, {@code replayed}, {@code refused}, {@code malformed}, {@code
+     * unauthenticated}, {@code other-version}, {@code oversized} or {@code defect}.
+     *
+     * @param type what it was
+     * @param outcome what became of it
      */
     default void onMessage(String type, String outcome) {}
 

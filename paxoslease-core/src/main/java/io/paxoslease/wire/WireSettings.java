@@ -49,8 +49,10 @@ public record WireSettings(Cell cell, Timing timing, Duration roundTimeout, List
 
     public WireSettings {
         secrets = List.copyOf(secrets);
-        if (maxFrameBytes < 4_096) {
-            throw new IllegalArgumentException("Frames must be allowed 4096 bytes at least, not " + maxFrameBytes);
+        int least = Math.max(4_096, FrameCodec.helloBytes(cell));
+        if (maxFrameBytes < least) {
+            throw new IllegalArgumentException(
+                    "Frames must be allowed " + least + " bytes at least, not " + maxFrameBytes);
         }
     }
 }

@@ -1,30 +1,24 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NodeSettings;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionMessage;
-import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
-import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.servlet.util.matcher.PathPatternRequestMatcher;
+import org.springframework.security.web.util.matcher.RequestMatcher;
 
 /**
  * Lets the frames of the other nodes past Spring Security, which would want a user and a CSRF token from them; frames authenticate
- * themselves. Opens the one path that they are posted to and nothing else, and only in a cell that has members.
+ * themselves. Opens the one path that they are posted to and nothing else, and that only where an acceptor answers other nodes.
  *
  * <p>It comes after Boot's own chain: Boot leaves the application open if it finds a chain that was there before.
  */
@@ -36,7 +30,6 @@ import org.springframework.security.web.servlet.util.matcher.PathPatternRequestM
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({HttpSecurity.class, SecurityFilterChain.class, PathPatternRequestMatcher.class})
 @ConditionalOnBean({LeaseNode.class, HttpSecurity.class})
-@Conditional(PaxosLeaseSecurityAutoConfiguration.OnMembers.class)
 public final class PaxosLeaseSecurityAutoConfiguration {
 
     /** Before Boot's chain, which matches every request. */
@@ -45,10 +38,8 @@ public final class PaxosLeaseSecurityAutoConfiguration {
     @Bean
     @Order(ORDER)
     @ConditionalOnMissingBean(name = "paxosLeaseSecurityFilterChain")
-    SecurityFilterChain paxosLeaseSecurityFilterChain(HttpSecurity http, Environment environment) {
-        String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
-        String path = basePath.replaceFirst("/+$", "") + "/messages";
-        return http.securityMatcher(PathPatternRequestMatcher.withDefaults().matcher(path))
+    SecurityFilterChain paxosLeaseSecurityFilterChain(HttpSecurity http, LeaseNode node, Environment environment) {
+        return http.securityMatcher(frames(node.settings(), environment))
                 .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
                 .csrf(AbstractHttpConfigurer::disable)
                 .headers(AbstractHttpConfigurer::disable)
@@ -58,18 +49,12 @@ public final class PaxosLeaseSecurityAutoConfiguration {
                 .build();
     }
 
-    /** A cell of one exposes no path, so there is none to open. */
-    static final class OnMembers extends SpringBootCondition {
-
-        @Override
-        public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            boolean members = Binder.get(context.getEnvironment())
-                    .bind("paxoslease.members", Bindable.mapOf(String.class, String.class))
-                    .isBound();
-            ConditionMessage.Builder message = ConditionMessage.forCondition("paxoslease.members");
-            return members
-                    ? ConditionOutcome.match(message.because("the cell has members"))
-                    : ConditionOutcome.noMatch(message.because("the cell has none"));
+    /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
+    private static RequestMatcher frames(NodeSettings node, Environment environment) {
+        if (node.standalone() || node.cell().indexOf(node.nodeId()) < 0) {
+            return request -> false;
         }
+        String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
+        return PathPatternRequestMatcher.withDefaults().matcher(basePath + "/messages");
     }
 }

@@ -64,9 +64,8 @@ public final class PaxosLeaseServlet extends HttpServlet {
     }
 
     private void answer(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        String path = request.getPathInfo();
         FrameHandler handler = handlers.get();
-        if (path != null && !path.equals(PATH)) {
+        if (!isPath(request.getServletPath(), request.getPathInfo())) {
             refuse(response, HttpServletResponse.SC_NOT_FOUND, "nothing here");
         } else if (!request.getMethod().equals("POST")) {
             response.setHeader("Allow", "POST");
@@ -80,6 +79,10 @@ public final class PaxosLeaseServlet extends HttpServlet {
         } else {
             read(request, response, handler);
         }
+    }
+
+    private static boolean isPath(String mapped, @Nullable String rest) {
+        return rest == null ? mapped.endsWith(PATH) : rest.equals(PATH);
     }
 
     private static boolean isFrame(@Nullable String contentType) {

@@ -181,7 +181,7 @@ class PaxosLeaseEndpointTests {
                         .uri("/actuator/lease/leader")
                         .exchange()
                         .expectStatus()
-                        .isBadRequest();
+                        .isEqualTo(415);
             });
             assertThat(test.node.election("leader").isLeader()).isTrue();
         }

@@ -1,13 +1,13 @@
 package io.paxoslease.spring.boot.actuate;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 class ReadinessAndSecurityTests {
-
-    private static final String MEMBERS = "paxoslease.members.node-2=http://node-2:8080";
 
     private final TestNode test = TestNode.ofThree();
 
@@ -90,7 +90,7 @@ class ReadinessAndSecurityTests {
 
     @Test
     void readinessWorksBehindSpringSecurity() {
-        TestServer.securedAround(test).with(MEMBERS).run(client -> {
+        TestServer.securedAround(test).run(client -> {
             authorized(client, "/actuator/health/readiness", 503);
 
             test.voting();
@@ -103,28 +103,28 @@ class ReadinessAndSecurityTests {
 
     @Test
     void theOtherNodesAreLetInAndNobodyElse() {
-        TestServer.securedAround(test).with(MEMBERS).run(client -> {
+        TestServer.securedAround(test).run(client -> {
             client.post().uri("/paxoslease/messages").exchange().expectStatus().isOk();
             status(client, "/orders", 401);
             status(client, "/paxoslease/ui", 401);
             status(client, "/paxoslease/messages/more", 401);
+            status(client, "/my/cell/messages", 401);
             status(client, "/actuator/lease", 401);
             status(client, "/actuator", 401);
             client.post()
                     .uri("/actuator/lease/leader")
                     .exchange()
                     .expectStatus()
-                    .value(code ->
-                            org.assertj.core.api.Assertions.assertThat(code).isIn(401, 403));
+                    .value(code -> assertThat(code).isIn(401, 403));
         });
     }
 
     @Test
     void theBasePathIsTheConfiguredOne() {
         TestServer.securedAround(test)
-                .with(MEMBERS, "paxoslease.endpoint.base-path=/cell/")
+                .with("paxoslease.endpoint.base-path=/my/cell")
                 .run(client -> {
-                    status(client, "/cell/messages", 404);
+                    status(client, "/my/cell/messages", 200);
                     status(client, "/paxoslease/messages", 401);
                 });
     }
@@ -132,7 +132,7 @@ class ReadinessAndSecurityTests {
     @Test
     void theDispatcherServletsPathDoesNotMatter() {
         TestServer.securedAround(test)
-                .with(MEMBERS, "spring.mvc.servlet.path=/api")
+                .with("spring.mvc.servlet.path=/api")
                 .run(client -> client.post()
                         .uri("/paxoslease/messages")
                         .exchange()
@@ -142,7 +142,16 @@ class ReadinessAndSecurityTests {
 
     @Test
     void aStandaloneCellOpensNothing() {
-        TestServer.securedAround(test).run(client -> status(client, "/paxoslease/messages", 401));
+        try (TestNode standalone = TestNode.standalone()) {
+            TestServer.securedAround(standalone).run(client -> status(client, "/paxoslease/messages", 401));
+        }
+    }
+
+    @Test
+    void aNodeWithoutAcceptorOpensNothing() {
+        try (TestNode proposerOnly = TestNode.proposerOnly()) {
+            TestServer.securedAround(proposerOnly).run(client -> status(client, "/paxoslease/messages", 401));
+        }
     }
 
     private static void status(RestTestClient client, String path, int expected) {

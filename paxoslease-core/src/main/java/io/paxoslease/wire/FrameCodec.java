@@ -1,0 +1,450 @@
+package io.paxoslease.wire;
+
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.protocol.AcceptedLease;
+import io.paxoslease.protocol.Ballot;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.PrepareResponse;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Frames as bytes and back, version 1. {@code docs/protocol.md} specifies every byte.
+ *
+ * <p>Decoding throws nothing but {@link MalformedFrameException}, and allocates in proportion to the bytes that are there, whatever counts
+ * they claim. MACs are written here but checked by the caller, over all bytes, before it decodes.
+ */
+final class FrameCodec {
+
+    /** The first byte of every frame. Versions stay below 32, so that no frame can be taken for a plain text. */
+    static final int VERSION = 1;
+
+    /** No frame is shorter: version and flags. */
+    static final int MIN_BYTES = 2;
+
+    /** A frame has no more requests, because they are counted with two bytes. */
+    static final int MAX_REQUESTS = 0xffff;
+
+    /** More than any frame needs beside its requests, responses and members. */
+    static final int MAX_HEADER_BYTES = 2_048;
+
+    /** How long an answer to one request is at most, if no node id has more than 29 bytes. */
+    static final int USUAL_RESPONSE_BYTES = 64;
+
+    private static final int FLAG_ANSWER = 1;
+    private static final int FLAG_MAC = 2;
+
+    private static final int PREPARE = 1;
+    private static final int PROPOSE = 2;
+    private static final int RELEASE = 3;
+    private static final int NO_RESPONSE = 0;
+
+    private static final int GRANTED = 1;
+    private static final int LEASE_OF_ASKER = 2;
+    private static final int LEASE_OF_OTHER = 4;
+
+    private static final int MIN_REQUEST_BYTES = 11;
+
+    private FrameCodec() {}
+
+    // What can be told without decoding; for frames of at least MIN_BYTES.
+
+    static int version(byte[] frame) {
+        return frame[0] & 0xff;
+    }
+
+    static boolean hasMac(byte[] frame) {
+        return (frame[1] & FLAG_MAC) != 0;
+    }
+
+    // Requests.
+
+    static byte[] encode(RequestFrame frame, @Nullable FrameMac mac) {
+        List<Request> requests = frame.requests();
+        FrameWriter out = new FrameWriter(256 + 64 * requests.size());
+        out.u8(VERSION);
+        out.u8(mac == null ? 0 : FLAG_MAC);
+        out.text(frame.cell());
+        incarnation(frame.sender(), out);
+        out.text(frame.receiver());
+        out.i64(frame.receiverNonce());
+        out.i64(frame.session());
+        out.i64(frame.fingerprint());
+        out.i64(frame.sequence());
+        RequestFrame.Hello hello = frame.hello();
+        if (hello != null) {
+            hello(hello, out);
+        } else {
+            out.u16(count(requests.size()));
+            for (int i = 0; i < requests.size(); i++) {
+                request(requests.get(i), out);
+            }
+        }
+        return seal(out, mac);
+    }
+
+    private static void hello(RequestFrame.Hello hello, FrameWriter out) {
+        out.i64(hello.maxLeaseNanos());
+        List<String> members = hello.members().acceptors();
+        out.u8(members.size());
+        members.forEach(out::text);
+    }
+
+    private static void request(Request request, FrameWriter out) {
+        if (request instanceof PrepareRequest prepare) {
+            request(PREPARE, request, out);
+            out.i64(prepare.leaseNanos());
+        } else if (request instanceof ProposeRequest propose) {
+            request(PROPOSE, request, out);
+            out.i64(propose.leaseNanos());
+        } else if (request instanceof ReleaseRequest) {
+            request(RELEASE, request, out);
+        } else {
+            throw new IllegalArgumentException("There is no type byte for " + request);
+        }
+    }
+
+    private static void request(int type, Request request, FrameWriter out) {
+        out.u8(type);
+        out.text(request.resource());
+        out.i64(request.ballot().counter());
+    }
+
+    /** How many bytes a request takes in a frame. */
+    static int bytes(Request request) {
+        return MIN_REQUEST_BYTES - 1 + utf8Length(request.resource()) + (request instanceof ReleaseRequest ? 0 : 8);
+    }
+
+    /** How many bytes a hello takes at most. */
+    static int helloBytes(Cell cell) {
+        int bytes = MAX_HEADER_BYTES;
+        for (String acceptor : cell.acceptors()) {
+            bytes += 1 + utf8Length(acceptor);
+        }
+        return bytes;
+    }
+
+    private static int utf8Length(String text) {
+        int bytes = text.length();
+        for (int i = 0; i < text.length(); i++) {
+            char unit = text.charAt(i);
+            if (unit >= 0x80) {
+                bytes += unit < 0x800 || Character.isSurrogate(unit) ? 1 : 2;
+            }
+        }
+        return bytes;
+    }
+
+    /**
+     * Decodes a request frame.
+     *
+     * @param bytes the frame with its MAC, if it has one
+     * @param known exchanges the sender for an equal one that is kept anyway, so that tables full of owners share one object
+     */
+    static RequestFrame decodeRequest(byte[] bytes, UnaryOperator<Incarnation> known) throws MalformedFrameException {
+        FrameReader in = open(bytes, 0);
+        String cell = in.text("cell name");
+        Incarnation sender = known.apply(incarnation("sender", in));
+        String receiver = in.text("receiver");
+        long receiverNonce = in.i64("receiver's nonce");
+        long session = in.i64("session");
+        long fingerprint = in.i64("fingerprint");
+        long sequence = in.natural("sequence number");
+        RequestFrame.Hello hello = null;
+        List<Request> requests = List.of();
+        if (session == RequestFrame.NO_SESSION) {
+            hello = hello(cell, fingerprint, in);
+        } else {
+            requests = requests(sender, in);
+        }
+        in.requireEnd();
+        return new RequestFrame(cell, sender, receiver, receiverNonce, session, fingerprint, sequence, hello, requests);
+    }
+
+    private static RequestFrame.Hello hello(String cell, long fingerprint, FrameReader in)
+            throws MalformedFrameException {
+        long maxLeaseNanos = in.natural("maximum lease time");
+        int count = in.u8("number of members");
+        List<String> acceptors = new ArrayList<>(Math.min(count, Cell.MAX_ACCEPTORS));
+        for (int i = 0; i < count; i++) {
+            acceptors.add(in.text("member"));
+        }
+        Cell members;
+        try {
+            members = new Cell(cell, acceptors);
+        } catch (IllegalArgumentException nonsense) {
+            throw new MalformedFrameException("The members are no cell: " + Words.clean(nonsense.getMessage()));
+        }
+        if (!members.acceptors().equals(acceptors) || members.fingerprint() != fingerprint) {
+            throw new MalformedFrameException("The members are not sorted, or not those of the fingerprint");
+        }
+        return new RequestFrame.Hello(maxLeaseNanos, members);
+    }
+
+    private static List<Request> requests(Incarnation sender, FrameReader in) throws MalformedFrameException {
+        int count = in.u16("number of requests");
+        if (count > in.remaining() / MIN_REQUEST_BYTES) {
+            throw new MalformedFrameException("The frame is too short for " + count + " requests");
+        }
+        List<Request> requests = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            requests.add(request(sender, in));
+        }
+        return requests;
+    }
+
+    private static Request request(Incarnation sender, FrameReader in) throws MalformedFrameException {
+        int type = in.u8("type of a request");
+        String resource = in.text("resource");
+        Ballot ballot = new Ballot(in.counter("ballot's counter", 1), sender);
+        return switch (type) {
+            case PREPARE -> new PrepareRequest(resource, ballot, in.natural("lease time"));
+            case PROPOSE -> new ProposeRequest(resource, ballot, in.natural("lease time"));
+            case RELEASE -> new ReleaseRequest(resource, ballot);
+            default -> throw new MalformedFrameException("There is no request of type " + type);
+        };
+    }
+
+    // Answers.
+
+    /**
+     * Encodes an answer frame.
+     *
+     * @param maxBytes how long it may be; responses that do not fit any more are left out, like lost messages
+     */
+    static byte[] encode(AnswerFrame frame, List<Request> requests, @Nullable FrameMac mac, int maxBytes) {
+        FrameWriter out = new FrameWriter(256 + 32 * requests.size());
+        out.u8(VERSION);
+        out.u8(mac == null ? FLAG_ANSWER : FLAG_ANSWER | FLAG_MAC);
+        out.text(frame.cell());
+        incarnation(frame.sender(), out);
+        incarnation(frame.asker(), out);
+        out.i64(frame.session());
+        out.i64(frame.fingerprint());
+        out.i64(frame.sequence());
+        out.u8(byteOf(frame.status()));
+        out.longText(frame.reason());
+        out.u8(byteOf(frame.acceptor()));
+        out.i64(frame.quarantineNanos());
+        if (frame.status() == AnswerFrame.Status.OK) {
+            out.u16(count(requests.size()));
+            for (int i = 0; i < requests.size(); i++) {
+                int left = maxBytes - out.length() - FrameMac.BYTES - (requests.size() - i);
+                response(frame.responses().get(i), requests.get(i), left, out);
+            }
+        }
+        return seal(out, mac);
+    }
+
+    private static void response(@Nullable Response response, Request request, int bytesLeft, FrameWriter out) {
+        if (response == null || bytes(response, request) > bytesLeft) {
+            out.u8(NO_RESPONSE);
+        } else if (response instanceof PrepareResponse prepare) {
+            response(PREPARE, prepare.promised(), response, request, out);
+        } else if (response instanceof ProposeResponse propose) {
+            response(PROPOSE, propose.accepted(), response, request, out);
+        } else {
+            throw new IllegalArgumentException("There is no type byte for " + response);
+        }
+    }
+
+    private static void response(int type, boolean granted, Response response, Request request, FrameWriter out) {
+        AcceptedLease lease = response.lease();
+        boolean ofAsker = isOfAsker(lease, request);
+        out.u8(type);
+        out.u8((granted ? GRANTED : 0) | (lease == null ? 0 : ofAsker ? LEASE_OF_ASKER : LEASE_OF_OTHER));
+        out.i64(response.promisedCounter());
+        if (lease != null) {
+            if (!ofAsker) {
+                incarnation(lease.ballot().owner(), out);
+                out.i64(lease.ballot().counter());
+            }
+            out.i64(lease.remainingNanos());
+        }
+    }
+
+    private static int bytes(Response response, Request request) {
+        AcceptedLease lease = response.lease();
+        if (lease == null) {
+            return 10;
+        }
+        return isOfAsker(lease, request)
+                ? 18
+                : 35 + utf8Length(lease.ballot().owner().nodeId());
+    }
+
+    /** Whether the lease is the one that was asked for: after an acceptance it usually is, and takes fewer bytes. */
+    private static boolean isOfAsker(@Nullable AcceptedLease lease, Request request) {
+        return lease != null && lease.ballot().equals(request.ballot());
+    }
+
+    /**
+     * Decodes an answer frame.
+     *
+     * @param bytes the frame with its MAC, if it has one
+     * @param requests the requests that it should answer
+     */
+    static AnswerFrame decodeAnswer(byte[] bytes, List<Request> requests) throws MalformedFrameException {
+        FrameReader in = open(bytes, FLAG_ANSWER);
+        String cell = in.text("cell name");
+        Incarnation sender = incarnation("sender", in);
+        Incarnation asker = incarnation("asker", in);
+        long session = in.i64("session");
+        long fingerprint = in.i64("fingerprint");
+        long sequence = in.natural("sequence number");
+        AnswerFrame.Status status = status(in.u8("status"));
+        String reason = in.longText("reason");
+        AcceptorState acceptor = acceptorState(in.u8("state of the acceptor"));
+        long quarantineNanos = in.natural("quarantine");
+        List<@Nullable Response> responses =
+                status == AnswerFrame.Status.OK ? responses(sender, asker, requests, in) : List.of();
+        in.requireEnd();
+        return new AnswerFrame(
+                cell,
+                sender,
+                asker,
+                session,
+                fingerprint,
+                sequence,
+                status,
+                reason,
+                acceptor,
+                quarantineNanos,
+                responses);
+    }
+
+    private static List<@Nullable Response> responses(
+            Incarnation sender, Incarnation asker, List<Request> requests, FrameReader in)
+            throws MalformedFrameException {
+        int count = in.u16("number of responses");
+        if (count != requests.size()) {
+            throw new MalformedFrameException(
+                    "The answer has " + count + " responses to " + requests.size() + " requests");
+        }
+        List<@Nullable Response> responses = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            responses.add(response(sender, asker, requests.get(i), in));
+        }
+        return responses;
+    }
+
+    private static @Nullable Response response(Incarnation sender, Incarnation asker, Request request, FrameReader in)
+            throws MalformedFrameException {
+        int type = in.u8("type of a response");
+        if (type == NO_RESPONSE) {
+            return null;
+        }
+        if (type != responseType(request)) {
+            throw new MalformedFrameException("A response of type " + type + " does not answer "
+                    + request.getClass().getSimpleName());
+        }
+        int flags = in.u8("flags of a response");
+        if ((flags & ~(GRANTED | LEASE_OF_ASKER | LEASE_OF_OTHER)) != 0
+                || (flags & (LEASE_OF_ASKER | LEASE_OF_OTHER)) == (LEASE_OF_ASKER | LEASE_OF_OTHER)) {
+            throw new MalformedFrameException("A response has no flags " + flags);
+        }
+        boolean granted = (flags & GRANTED) != 0;
+        long promised = in.counter("promised counter", 0);
+        AcceptedLease lease = null;
+        if ((flags & LEASE_OF_ASKER) != 0) {
+            lease = new AcceptedLease(request.ballot(), in.natural("remaining time"));
+        } else if ((flags & LEASE_OF_OTHER) != 0) {
+            Incarnation owner = incarnation("owner", in);
+            owner = owner.equals(asker) ? request.ballot().owner() : owner.equals(sender) ? sender : owner;
+            Ballot ballot = new Ballot(in.counter("owner's counter", 1), owner);
+            lease = new AcceptedLease(ballot, in.natural("remaining time"));
+        }
+        return type == PREPARE
+                ? new PrepareResponse(request.resource(), request.ballot(), granted, promised, lease)
+                : new ProposeResponse(request.resource(), request.ballot(), granted, promised, lease);
+    }
+
+    private static int responseType(Request request) {
+        return request instanceof PrepareRequest ? PREPARE : request instanceof ProposeRequest ? PROPOSE : NO_RESPONSE;
+    }
+
+    // What both have.
+
+    private static FrameReader open(byte[] bytes, int kind) throws MalformedFrameException {
+        if (bytes.length < MIN_BYTES) {
+            throw new MalformedFrameException("The frame has " + bytes.length + " bytes");
+        }
+        if (version(bytes) != VERSION) {
+            throw new MalformedFrameException("The frame is of protocol version " + version(bytes));
+        }
+        int flags = bytes[1];
+        if ((flags & ~FLAG_MAC) != kind) {
+            throw new MalformedFrameException("The frame has the flags " + (flags & 0xff));
+        }
+        int end = bytes.length - (hasMac(bytes) ? FrameMac.BYTES : 0);
+        return new FrameReader(bytes, MIN_BYTES, Math.max(MIN_BYTES, end));
+    }
+
+    private static byte[] seal(FrameWriter out, @Nullable FrameMac mac) {
+        if (mac != null) {
+            out.raw(mac.of(out.array(), out.length()));
+        }
+        return out.toByteArray();
+    }
+
+    private static void incarnation(Incarnation incarnation, FrameWriter out) {
+        out.text(incarnation.nodeId());
+        out.i64(incarnation.nonce());
+    }
+
+    private static Incarnation incarnation(String what, FrameReader in) throws MalformedFrameException {
+        return new Incarnation(in.text(what), in.i64("nonce"));
+    }
+
+    private static int count(int count) {
+        if (count > MAX_REQUESTS) {
+            throw new IllegalArgumentException("A frame may have " + MAX_REQUESTS + " requests, not " + count);
+        }
+        return count;
+    }
+
+    private static int byteOf(AnswerFrame.Status status) {
+        return switch (status) {
+            case OK -> 0;
+            case NEW_SESSION -> 1;
+            case REFUSED -> 2;
+            case REPLAYED -> 3;
+        };
+    }
+
+    private static AnswerFrame.Status status(int value) throws MalformedFrameException {
+        return switch (value) {
+            case 0 -> AnswerFrame.Status.OK;
+            case 1 -> AnswerFrame.Status.NEW_SESSION;
+            case 2 -> AnswerFrame.Status.REFUSED;
+            case 3 -> AnswerFrame.Status.REPLAYED;
+            default -> throw new MalformedFrameException("There is no status " + value);
+        };
+    }
+
+    private static int byteOf(AcceptorState state) {
+        return switch (state) {
+            case NONE -> 0;
+            case QUARANTINED -> 1;
+            case VOTING -> 2;
+        };
+    }
+
+    private static AcceptorState acceptorState(int value) throws MalformedFrameException {
+        return switch (value) {
+            case 0 -> AcceptorState.NONE;
+            case 1 -> AcceptorState.QUARANTINED;
+            case 2 -> AcceptorState.VOTING;
+            default -> throw new MalformedFrameException("There is no acceptor state " + value);
+        };
+    }
+}

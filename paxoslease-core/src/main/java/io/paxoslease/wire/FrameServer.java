@@ -1,0 +1,308 @@
+package io.paxoslease.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.paxoslease.node.NodeClock;
+import io.paxoslease.node.RequestHandler;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.wire.AnswerFrame.Status;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Admits frames to the acceptor of this node, or says why not. A frame passes, in this order: size, version, MAC, syntax, cell and
+ * receiver, session (X9 and M when it is opened), sequence number. Whatever does not pass all of them changes nothing.
+ */
+public final class FrameServer implements FrameHandler {
+
+    private static final System.Logger LOG = System.getLogger(FrameServer.class.getName());
+
+    private static final int MAX_SESSIONS = 1_024;
+    private static final int MAX_PROBLEMS = 32;
+    private static final long PROBLEM_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private final Incarnation self;
+    private final WireSettings settings;
+    private final long fingerprint;
+    private final RequestHandler handler;
+    private final WireListener listener;
+    private final NodeClock clock;
+    private final List<FrameMac> macs;
+    private final Sessions sessions;
+    private final Problems refused = new Problems(MAX_PROBLEMS, PROBLEM_NANOS);
+    private final Problems duplicates = new Problems(MAX_PROBLEMS, PROBLEM_NANOS);
+    private final AtomicBoolean defectLogged = new AtomicBoolean();
+
+    /**
+     * Creates a server; it answers from now on.
+     *
+     * @param self this life of this node
+     * @param settings what both ends of the wire are told
+     * @param handler the acceptor
+     * @param listener told about traffic
+     * @param random draws session numbers that nobody can guess
+     */
+    public FrameServer(
+            Incarnation self,
+            WireSettings settings,
+            RequestHandler handler,
+            WireListener listener,
+            RandomGenerator random) {
+        this(self, settings, handler, listener, new Sessions(MAX_SESSIONS, random), NodeClock.SYSTEM);
+    }
+
+    FrameServer(
+            Incarnation self,
+            WireSettings settings,
+            RequestHandler handler,
+            WireListener listener,
+            Sessions sessions,
+            NodeClock clock) {
+        this.self = self;
+        this.settings = settings;
+        this.fingerprint = settings.cell().fingerprint();
+        this.handler = handler;
+        this.listener = listener;
+        this.clock = clock;
+        this.macs = settings.secrets().stream().map(FrameMac::new).toList();
+        this.sessions = sessions;
+    }
+
+    @Override
+    public int maxFrameBytes() {
+        return settings.maxFrameBytes();
+    }
+
+    /**
+     * Nodes whose frames were refused, and node ids that two processes use at once, each with what is wrong in words. Bounded; what does
+     * not happen again is forgotten after a minute.
+     */
+    public Map<String, String> problems() {
+        Now now = clock.now();
+        Map<String, String> problems = new TreeMap<>();
+        refused.copyTo(problems, now);
+        duplicates.copyTo(problems, now);
+        return problems;
+    }
+
+    @Override
+    public FrameReply handle(byte[] frame) {
+        try {
+            return authenticate(frame);
+        } catch (RuntimeException impossible) {
+            if (defectLogged.compareAndSet(false, true)) {
+                LOG.log(Level.ERROR, "A frame could not be handled because of a defect", impossible);
+            }
+            return text(503, "defect", "could not handle the frame");
+        }
+    }
+
+    private FrameReply authenticate(byte[] bytes) {
+        if (bytes.length > settings.maxFrameBytes()) {
+            return text(413, "oversized", "reads frames of up to " + settings.maxFrameBytes() + " bytes");
+        }
+        if (bytes.length < FrameCodec.MIN_BYTES) {
+            return text(400, "malformed", "The frame has " + bytes.length + " bytes");
+        }
+        if (FrameCodec.version(bytes) != FrameCodec.VERSION) {
+            return text(
+                    409,
+                    "other-version",
+                    "speaks protocol version " + FrameCodec.VERSION + ", the frame is of version "
+                            + FrameCodec.version(bytes));
+        }
+        if (FrameCodec.hasMac(bytes) == macs.isEmpty()) {
+            return text(
+                    401,
+                    "unauthenticated",
+                    macs.isEmpty()
+                            ? "has no shared secret, the frame has a MAC"
+                            : "has a shared secret, the frame has no MAC");
+        }
+        FrameMac mac = null;
+        if (!macs.isEmpty()) {
+            mac = matching(bytes);
+            if (mac == null) {
+                return text(401, "unauthenticated", "does not know the secret of the frame's MAC");
+            }
+        }
+        try {
+            return admit(FrameCodec.decodeRequest(bytes, sessions::known), mac);
+        } catch (MalformedFrameException malformed) {
+            return text(400, "malformed", String.valueOf(malformed.getMessage()));
+        }
+    }
+
+    private @Nullable FrameMac matching(byte[] bytes) {
+        for (int i = 0; i < macs.size(); i++) {
+            if (macs.get(i).matches(bytes)) {
+                return macs.get(i);
+            }
+        }
+        return null;
+    }
+
+    private FrameReply admit(RequestFrame frame, @Nullable FrameMac mac) {
+        Difference difference = difference(frame);
+        if (difference != null) {
+            noteRefused(frame.sender(), difference);
+            listener.onMessage("frame", "refused");
+            return answer(409, frame, Status.REFUSED, 0, difference.asSeenFromOutside(), List.of(), mac);
+        }
+        return frame.hello() != null ? welcome(frame, mac) : enter(frame, mac);
+    }
+
+    private FrameReply welcome(RequestFrame hello, @Nullable FrameMac mac) {
+        Sessions.Opened opened = sessions.open(hello.sender(), hello.fingerprint(), hello.sequence());
+        if (opened.entry() == Sessions.Entry.REPLAYED) {
+            return replayed(hello, mac);
+        }
+        refused.remove(Words.clean(hello.sender().nodeId()));
+        noteDuplicate(hello.sender(), opened.entry());
+        listener.onMessage("frame", "session-opened");
+        return answer(200, hello, Status.NEW_SESSION, opened.id(), "", List.of(), mac);
+    }
+
+    private FrameReply enter(RequestFrame frame, @Nullable FrameMac mac) {
+        Sessions.Entry entry = frame.receiverNonce() == self.nonce()
+                ? sessions.enter(frame.sender(), frame.session(), frame.fingerprint(), frame.sequence())
+                : Sessions.Entry.UNKNOWN;
+        if (entry == Sessions.Entry.UNKNOWN) {
+            listener.onMessage("frame", "session-unknown");
+            return answer(409, frame, Status.NEW_SESSION, 0, "", List.of(), mac);
+        }
+        if (entry == Sessions.Entry.REPLAYED) {
+            return replayed(frame, mac);
+        }
+        noteDuplicate(frame.sender(), entry);
+        listener.onMessage("frame", "accepted");
+        List<@Nullable Response> responses = responses(frame.requests());
+        return answer(200, frame, Status.OK, frame.session(), "", responses, mac);
+    }
+
+    private List<@Nullable Response> responses(List<Request> requests) {
+        if (requests.isEmpty()) {
+            return List.of();
+        }
+        for (int i = 0; i < requests.size(); i++) {
+            listener.onMessage(type(requests.get(i)), "received");
+        }
+        List<@Nullable Response> responses = handler.onRequests(requests);
+        if (responses.size() != requests.size()) {
+            throw new IllegalStateException(
+                    "The acceptor gave " + responses.size() + " answers to " + requests.size() + " requests");
+        }
+        return responses;
+    }
+
+    private FrameReply replayed(RequestFrame frame, @Nullable FrameMac mac) {
+        listener.onMessage("frame", "replayed");
+        return answer(409, frame, Status.REPLAYED, 0, "", List.of(), mac);
+    }
+
+    private FrameReply answer(
+            int status,
+            RequestFrame frame,
+            Status outcome,
+            long session,
+            String reason,
+            List<@Nullable Response> responses,
+            @Nullable FrameMac mac) {
+        AnswerFrame answer = new AnswerFrame(
+                settings.cell().name(),
+                self,
+                frame.sender(),
+                session,
+                fingerprint,
+                frame.sequence(),
+                outcome,
+                reason,
+                handler.acceptorState(),
+                handler.quarantineRemainingNanos(),
+                responses);
+        return new FrameReply(status, FrameCodec.encode(answer, frame.requests(), mac, settings.maxFrameBytes()));
+    }
+
+    private FrameReply text(int status, String outcome, String text) {
+        listener.onMessage("frame", outcome);
+        return new FrameReply(status, text.getBytes(UTF_8));
+    }
+
+    /** The name of a request's type, as metrics show it. */
+    static String type(Request request) {
+        return request instanceof PrepareRequest
+                ? "prepare"
+                : request instanceof ProposeRequest ? "propose" : "release";
+    }
+
+    // What does not fit.
+
+    /** A setting that two nodes do not share. The same words with "there" and "here" exchanged serve on both ends. */
+    private record Difference(String what, String own, String other, String remark) {
+
+        String asSeenFromOutside() {
+            return Words.clean(what + " is " + own + " there and " + other + " here" + remark);
+        }
+
+        String asSeenFromHere() {
+            return Words.clean(what + " is " + other + " there and " + own + " here" + remark);
+        }
+    }
+
+    private @Nullable Difference difference(RequestFrame frame) {
+        if (!frame.cell().equals(settings.cell().name())) {
+            return new Difference("the cell", settings.cell().name(), frame.cell(), "");
+        }
+        if (!frame.receiver().equals(self.nodeId())) {
+            return new Difference("the node id", self.nodeId(), frame.receiver(), " (is the URL right?)");
+        }
+        RequestFrame.Hello hello = frame.hello();
+        if (hello == null) {
+            return null;
+        }
+        if (!settings.cell().majoritiesMeet(hello.members())) {
+            return new Difference(
+                    "the list of members",
+                    settings.cell().acceptors().toString(),
+                    hello.members().acceptors().toString(),
+                    ", so that two majorities need not meet");
+        }
+        if (hello.maxLeaseNanos() != settings.timing().maxLeaseNanos()) {
+            return new Difference(
+                    "max-lease-time",
+                    Words.duration(settings.timing().maxLeaseNanos()),
+                    Words.duration(hello.maxLeaseNanos()),
+                    "");
+        }
+        return null;
+    }
+
+    private void noteRefused(Incarnation sender, Difference difference) {
+        String nodeId = Words.clean(sender.nodeId());
+        String text = difference.asSeenFromHere();
+        if (refused.add(nodeId, text, clock.now())) {
+            LOG.log(Level.WARNING, "Node " + self.nodeId() + " refuses " + nodeId + ": " + text);
+        }
+    }
+
+    private void noteDuplicate(Incarnation sender, Sessions.Entry entry) {
+        if (entry == Sessions.Entry.ALTERNATED) {
+            String nodeId = Words.clean(sender.nodeId());
+            String text = "two processes use this node id; every node needs one of its own";
+            if (duplicates.add(nodeId, text, clock.now())) {
+                LOG.log(Level.WARNING, "Node " + self.nodeId() + " was called by " + nodeId + ": " + text);
+            }
+        }
+    }
+}

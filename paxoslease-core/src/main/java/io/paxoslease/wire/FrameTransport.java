@@ -1,0 +1,273 @@
+package io.paxoslease.wire;
+
+import io.paxoslease.node.NodeClock;
+import io.paxoslease.node.Transport;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests in frames: at once to a member that is idle, together while an exchange with it is under way. So frames grow with the load
+ * and the round trips do not.
+ *
+ * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
+ * handled nothing because it does not know the session, for example after its restart. All answers, time-outs and probes are handled by one
+ * daemon thread, which also calls the receiver; frames are sent by the thread that flushes.
+ */
+public final class FrameTransport implements Transport {
+
+    private static final System.Logger LOG = System.getLogger(FrameTransport.class.getName());
+
+    private static final int MAX_QUEUED = 10_000;
+    private static final long TICK_MILLIS = 100;
+    /** How much later than its time limit an exchange must have ended by itself. */
+    private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** How long closing waits for what is under way, so that releases still go out. */
+    private static final long CLOSE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    private final WireSettings settings;
+    private final FrameChannel channel;
+    private final WireListener listener;
+    private final NodeClock clock;
+    private final int maxQueued;
+    private final @Nullable FrameMac mac;
+    private final AnswerCheck check;
+
+    private volatile @Nullable Running running;
+    private volatile @Nullable ExecutorService thread;
+
+    /** What there is once the transport was started. */
+    private record Running(
+            Receiver receiver,
+            List<MemberLink> links,
+            @Nullable MemberLink[] byAcceptor,
+            Executor thread) {}
+
+    /**
+     * Creates a transport that sends nothing until it is started. It closes the channel when it is closed.
+     *
+     * @param settings what both ends of the wire are told
+     * @param channel carries the frames
+     * @param listener told about traffic
+     * @param clock measures round trips
+     */
+    public FrameTransport(WireSettings settings, FrameChannel channel, WireListener listener, NodeClock clock) {
+        this(settings, channel, listener, clock, MAX_QUEUED);
+    }
+
+    FrameTransport(WireSettings settings, FrameChannel channel, WireListener listener, NodeClock clock, int maxQueued) {
+        this.settings = settings;
+        this.channel = channel;
+        this.listener = listener;
+        this.clock = clock;
+        this.maxQueued = maxQueued;
+        this.mac = settings.secrets().isEmpty()
+                ? null
+                : new FrameMac(settings.secrets().get(0));
+        this.check = new AnswerCheck(settings, mac);
+    }
+
+    @Override
+    public void start(Incarnation self, Receiver receiver) {
+        ScheduledThreadPoolExecutor wire = new ScheduledThreadPoolExecutor(
+                1,
+                task -> daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
+                new ThreadPoolExecutor.DiscardPolicy());
+        thread = wire;
+        start(self, receiver, wire);
+        wire.scheduleWithFixedDelay(() -> run(this::tick), 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Starts with the given thread, and leaves it to the caller to {@link #tick}. */
+    void start(Incarnation self, Receiver receiver, Executor executor) {
+        long now = clock.now().nanos();
+        List<String> acceptors = settings.cell().acceptors();
+        List<MemberLink> links = new ArrayList<>(acceptors.size());
+        @Nullable MemberLink[] byAcceptor = new @Nullable MemberLink[acceptors.size()];
+        for (int i = 0; i < byAcceptor.length; i++) {
+            if (!acceptors.get(i).equals(self.nodeId())) {
+                MemberLink link = new MemberLink(i, self, settings, maxQueued, now);
+                byAcceptor[i] = link;
+                links.add(link);
+            }
+        }
+        running = new Running(receiver, links, byAcceptor, task -> executor.execute(() -> run(task)));
+    }
+
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException impossible) {
+            LOG.log(Level.ERROR, "An answer could not be handled because of a defect", impossible);
+        }
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** The other members as they are known, by node id in the order of the cell; empty before the start. */
+    public Map<String, MemberStatus> members() {
+        Map<String, MemberStatus> members = new LinkedHashMap<>();
+        Running running = this.running;
+        if (running != null) {
+            running.links().forEach(link -> members.put(link.nodeId, link.status()));
+        }
+        return Collections.unmodifiableMap(members);
+    }
+
+    @Override
+    public void send(int acceptor, Request request) {
+        Running running = this.running;
+        if (running == null) {
+            return;
+        }
+        MemberLink link = running.byAcceptor()[acceptor];
+        if (link == null) {
+            throw new IllegalStateException("Acceptor " + acceptor + " is in this node");
+        }
+        if (!link.offer(request)) {
+            listener.onMessage(FrameServer.type(request), "dropped");
+            if (link.drop(request)) {
+                running.thread().execute(() -> tellUnanswered(running, link, link.takeDropped()));
+            }
+        }
+    }
+
+    @Override
+    public void flush() {
+        Running running = this.running;
+        if (running != null) {
+            running.links().forEach(link -> begin(running, link));
+        }
+    }
+
+    /** Ends exchanges that should have ended by themselves, and begins the probes that are due. */
+    void tick() {
+        Running running = this.running;
+        if (running == null) {
+            return;
+        }
+        for (MemberLink link : running.links()) {
+            Exchange overdue = link.overdue(clock.now().nanos(), GRACE_NANOS);
+            if (overdue != null) {
+                end(running, link, overdue, null, null);
+            } else {
+                begin(running, link);
+            }
+        }
+    }
+
+    private void begin(Running running, MemberLink link) {
+        Exchange exchange = link.begin(clock.now().nanos());
+        if (exchange != null) {
+            try {
+                begin(running, link, exchange);
+            } catch (RuntimeException impossible) {
+                running.thread().execute(() -> end(running, link, exchange, null, impossible));
+            }
+        }
+    }
+
+    private void begin(Running running, MemberLink link, Exchange exchange) {
+        listener.onMessage("frame", "sent");
+        List<Request> requests = exchange.frame().requests();
+        for (int i = 0; i < requests.size(); i++) {
+            listener.onMessage(FrameServer.type(requests.get(i)), "sent");
+        }
+        channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
+                .whenComplete((reply, failure) ->
+                        running.thread().execute(() -> end(running, link, exchange, reply, failure)));
+    }
+
+    private void end(
+            Running running,
+            MemberLink link,
+            Exchange exchange,
+            @Nullable FrameReply reply,
+            @Nullable Throwable failure) {
+        long now = clock.now().nanos();
+        boolean timedOut = reply == null && exchange.isOverdue(now, 0);
+        Verdict verdict = reply != null
+                ? check.judge(reply, exchange.frame())
+                : Verdict.lost(
+                        timedOut || failure == null
+                                ? "did not answer within " + Words.duration(exchange.timeoutNanos())
+                                : Words.of(failure));
+        MemberLink.Ended ended = link.end(exchange, verdict, timedOut, now);
+        if (ended == null) {
+            return;
+        }
+        if (ended.news() != null) {
+            LOG.log(ended.good() ? Level.INFO : Level.WARNING, ended.news());
+        }
+        listener.onMessage("frame", ended.good() ? "answered" : "unanswered");
+        if (ended.good()) {
+            listener.onRoundTrip(link.nodeId, Math.max(0, now - exchange.sentNanos()));
+        }
+        begin(running, link);
+        AnswerFrame answer = verdict.answer();
+        if (answer != null) {
+            tell(running, link, exchange.frame().requests(), answer.responses());
+        }
+        tellUnanswered(running, link, ended.unanswered());
+    }
+
+    private void tell(Running running, MemberLink link, List<Request> requests, List<@Nullable Response> responses) {
+        for (int i = 0; i < responses.size(); i++) {
+            Response response = responses.get(i);
+            if (response != null) {
+                listener.onMessage(FrameServer.type(requests.get(i)), "answered");
+                running.receiver().onResponse(link.acceptor, response);
+            } else {
+                tellUnanswered(running, link, requests.get(i));
+            }
+        }
+    }
+
+    private void tellUnanswered(Running running, MemberLink link, List<Request> requests) {
+        for (int i = 0; i < requests.size(); i++) {
+            tellUnanswered(running, link, requests.get(i));
+        }
+    }
+
+    /** Nobody waits for an answer to a release. */
+    private void tellUnanswered(Running running, MemberLink link, Request request) {
+        if (!(request instanceof ReleaseRequest)) {
+            listener.onMessage(FrameServer.type(request), "unanswered");
+            running.receiver().onUnanswered(link.acceptor, request);
+        }
+    }
+
+    /** Waits a moment for what is under way to reachable members, above all releases; then stops. */
+    @Override
+    public void close() {
+        flush();
+        Running running = this.running;
+        if (running != null) {
+            long endNanos = System.nanoTime() + CLOSE_NANOS;
+            running.links().forEach(link -> link.awaitIdle(endNanos));
+        }
+        this.running = null;
+        ExecutorService thread = this.thread;
+        if (thread != null) {
+            thread.shutdownNow();
+        }
+        channel.close();
+    }
+}

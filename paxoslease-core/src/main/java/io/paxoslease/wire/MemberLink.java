@@ -1,0 +1,279 @@
+package io.paxoslease.wire;
+
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Request;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One member as this node sees it: what waits for it, the one exchange under way, the session, and how it is. Each method is one step under
+ * the link's lock; nothing in here calls out.
+ *
+ * <pre>
+ *   no session --hello--> session --frame--> session     requests that were not handled because the session was gone
+ *       ^                    |                           are sent once more, after a new hello
+ *       +-- unknown, refused-+
+ * </pre>
+ */
+final class MemberLink {
+
+    /** What an ended exchange leaves to be told. */
+    record Ended(List<Request> unanswered, @Nullable String news, boolean good) {}
+
+    private static final int FAILURES_BEFORE_NEWS = 3;
+    private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private enum Standing {
+        UNKNOWN,
+        REACHABLE,
+        UNREACHABLE,
+        REFUSED
+    }
+
+    final int acceptor;
+    final String nodeId;
+
+    private final Incarnation self;
+    private final WireSettings settings;
+    private final int maxQueued;
+    private final int maxRequestBytes;
+    private final int maxRequests;
+    private final TimeLimit timeLimit;
+
+    private final ArrayDeque<Request> queue = new ArrayDeque<>();
+    private List<Request> dropped = new ArrayList<>();
+    private List<Request> notHandled = List.of();
+    private @Nullable Exchange underWay;
+    private long session = RequestFrame.NO_SESSION;
+    private long nonce;
+    private long sequence;
+
+    private Standing standing = Standing.UNKNOWN;
+    private int failures;
+    private boolean reachable;
+    private boolean refused;
+    private @Nullable String problem;
+    private @Nullable AcceptorState state;
+    private long nextProbeNanos;
+
+    MemberLink(int acceptor, Incarnation self, WireSettings settings, int maxQueued, long nowNanos) {
+        this.acceptor = acceptor;
+        this.nodeId = settings.cell().acceptors().get(acceptor);
+        this.self = self;
+        this.settings = settings;
+        this.maxQueued = maxQueued;
+        this.maxRequestBytes = settings.maxFrameBytes() - FrameCodec.MAX_HEADER_BYTES;
+        this.maxRequests = Math.min(FrameCodec.MAX_REQUESTS, maxRequestBytes / FrameCodec.USUAL_RESPONSE_BYTES);
+        this.timeLimit = new TimeLimit(settings.roundTimeout().toNanos());
+        this.nextProbeNanos = nowNanos;
+    }
+
+    /** Queues a request; false if the queue is full. */
+    synchronized boolean offer(Request request) {
+        return queue.size() < maxQueued && queue.add(request);
+    }
+
+    /** Notes that a request found the queue full; true if {@link #takeDropped} is to be called. What is noted is bounded as well. */
+    synchronized boolean drop(Request request) {
+        if (dropped.size() >= maxQueued) {
+            return false;
+        }
+        dropped.add(request);
+        return dropped.size() == 1;
+    }
+
+    synchronized List<Request> takeDropped() {
+        List<Request> taken = dropped;
+        dropped = new ArrayList<>();
+        return taken;
+    }
+
+    /** Begins the next exchange if none is under way and something waits or a probe is due; else null. The caller must end it. */
+    synchronized @Nullable Exchange begin(long nowNanos) {
+        if (underWay != null) {
+            return null;
+        }
+        boolean waiting = !notHandled.isEmpty() || !queue.isEmpty();
+        if (!waiting && nowNanos - nextProbeNanos < 0) {
+            return null;
+        }
+        underWay = session == RequestFrame.NO_SESSION ? hello(nowNanos) : frame(nowNanos);
+        return underWay;
+    }
+
+    private Exchange hello(long nowNanos) {
+        RequestFrame.Hello hello = new RequestFrame.Hello(settings.timing().maxLeaseNanos(), settings.cell());
+        return new Exchange(
+                frame(0, hello, List.of()), nowNanos, settings.roundTimeout().toNanos(), false);
+    }
+
+    private Exchange frame(long nowNanos) {
+        boolean again = !notHandled.isEmpty();
+        List<Request> requests = again ? notHandled : collect();
+        notHandled = List.of();
+        return new Exchange(frame(nonce, null, requests), nowNanos, timeLimit.nanos(), again);
+    }
+
+    private RequestFrame frame(long receiverNonce, RequestFrame.@Nullable Hello hello, List<Request> requests) {
+        return new RequestFrame(
+                settings.cell().name(),
+                self,
+                nodeId,
+                receiverNonce,
+                session,
+                settings.cell().fingerprint(),
+                ++sequence,
+                hello,
+                requests);
+    }
+
+    private List<Request> collect() {
+        List<Request> requests = new ArrayList<>(Math.min(queue.size(), maxRequests));
+        int bytes = 0;
+        Request request;
+        while (requests.size() < maxRequests && (request = queue.peek()) != null) {
+            bytes += FrameCodec.bytes(request);
+            if (bytes > maxRequestBytes) {
+                break;
+            }
+            requests.add(queue.remove());
+        }
+        return requests;
+    }
+
+    /** Whether the exchange under way should have ended by itself long ago; else null. */
+    synchronized @Nullable Exchange overdue(long nowNanos, long graceNanos) {
+        Exchange exchange = underWay;
+        return exchange != null && exchange.isOverdue(nowNanos, graceNanos) ? exchange : null;
+    }
+
+    /** Ends an exchange; null if it is not the one under way (any more): its end was noted before, and it must not count twice. */
+    synchronized @Nullable Ended end(Exchange exchange, Verdict verdict, boolean timedOut, long nowNanos) {
+        if (exchange != underWay) {
+            return null;
+        }
+        underWay = null;
+        notifyAll();
+        List<Request> unanswered = List.of();
+        switch (verdict.kind()) {
+            case ANSWERED -> {}
+            case SESSION_OPENED -> open(verdict.answer());
+            case SESSION_UNKNOWN -> {
+                session = RequestFrame.NO_SESSION;
+                if (exchange.retried()) {
+                    unanswered = exchange.frame().requests();
+                } else {
+                    notHandled = exchange.frame().requests();
+                }
+            }
+            case LOST ->
+                unanswered = exchange.isHello() ? takeAll() : exchange.frame().requests();
+            case REFUSED -> {
+                session = RequestFrame.NO_SESSION;
+                unanswered = new ArrayList<>(exchange.frame().requests());
+                unanswered.addAll(takeAll());
+            }
+        }
+        boolean good = verdict.answer() != null;
+        if (good) {
+            timeLimit.onAnswer(Math.max(0, nowNanos - exchange.sentNanos()));
+        } else if (timedOut) {
+            timeLimit.onTimeOut();
+        }
+        note(verdict);
+        nextProbeNanos = nowNanos + probeNanos(verdict.answer());
+        return new Ended(unanswered, news(), good);
+    }
+
+    private void open(@Nullable AnswerFrame answer) {
+        if (answer != null) {
+            session = answer.session();
+            nonce = answer.sender().nonce();
+        }
+    }
+
+    /** Nothing that waits can be sent without a session. */
+    private List<Request> takeAll() {
+        List<Request> all = new ArrayList<>(notHandled);
+        all.addAll(queue);
+        notHandled = List.of();
+        queue.clear();
+        return all;
+    }
+
+    private void note(Verdict verdict) {
+        AnswerFrame answer = verdict.answer();
+        reachable = answer != null;
+        refused = verdict.kind() == Verdict.Kind.REFUSED;
+        problem = verdict.problem();
+        failures = reachable ? 0 : failures + 1;
+        if (answer != null) {
+            state = answer.acceptor();
+        }
+    }
+
+    /** What to log: the member's standing if it changed, and lost frames only when there are several in a row. */
+    private @Nullable String news() {
+        Standing now = reachable
+                ? Standing.REACHABLE
+                : refused ? Standing.REFUSED : failures >= FAILURES_BEFORE_NEWS ? Standing.UNREACHABLE : standing;
+        if (now == standing) {
+            return null;
+        }
+        standing = now;
+        String member = "Member " + nodeId + " ";
+        return switch (now) {
+            case REACHABLE -> member + "is reachable" + (problem == null ? "" : ", but " + problem);
+            case REFUSED -> member + "does not fit: " + problem;
+            default -> member + "is not reachable: " + problem;
+        };
+    }
+
+    /**
+     * When to look again. The whole cell stays below ten probes per second if it has three nodes, and every node below four per second
+     * whatever its size.
+     */
+    private long probeNanos(@Nullable AnswerFrame answer) {
+        long leastNanos = LEAST_PROBE_NANOS * settings.cell().size();
+        long idleNanos = Math.max(IDLE_PROBE_NANOS, leastNanos);
+        if (answer == null) {
+            return leastNanos;
+        }
+        return answer.acceptor() == AcceptorState.QUARANTINED
+                ? Math.min(idleNanos, Math.max(leastNanos, answer.quarantineNanos()))
+                : idleNanos;
+    }
+
+    /** Blocks until nothing waits or is under way, unless the member is not reachable. */
+    synchronized void awaitIdle(long endNanos) {
+        long leftNanos;
+        while (reachable && !isIdle() && (leftNanos = endNanos - System.nanoTime()) > 0) {
+            try {
+                TimeUnit.NANOSECONDS.timedWait(this, leftNanos);
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    private boolean isIdle() {
+        return underWay == null && queue.isEmpty() && notHandled.isEmpty();
+    }
+
+    synchronized MemberStatus status() {
+        return new MemberStatus(
+                nodeId,
+                reachable,
+                timeLimit.isMeasured() ? Duration.ofNanos(timeLimit.smoothedNanos()) : null,
+                state,
+                refused,
+                problem);
+    }
+}

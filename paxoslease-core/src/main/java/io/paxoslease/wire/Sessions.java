@@ -1,0 +1,109 @@
+package io.paxoslease.wire;
+
+import io.paxoslease.protocol.Incarnation;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+
+/**
+ * Which incarnations may send requests, and how far each has got. At most one session per incarnation; the one that was idle longest makes
+ * room for a new one. Numbers are drawn at random, so that one that is gone is never valid again. Safe to call from any thread.
+ */
+final class Sessions {
+
+    /** What became of a frame that wants to open or use a session. */
+    enum Entry {
+        /** The frame is new: its sequence number is used up now. */
+        ENTERED,
+        /** Like ENTERED, but since the sender's last frame another incarnation of its node was heard: two processes with one node id. */
+        ALTERNATED,
+        /** There is no such session. */
+        UNKNOWN,
+        /** A frame with this or a higher sequence number came before. */
+        REPLAYED
+    }
+
+    /** The answer to a hello. */
+    record Opened(long id, Entry entry) {}
+
+    private static final class Session {
+        final Incarnation sender;
+        final long id;
+        final long fingerprint;
+        long sequence;
+
+        Session(Incarnation sender, long id, long fingerprint, long sequence) {
+            this.sender = sender;
+            this.id = id;
+            this.fingerprint = fingerprint;
+            this.sequence = sequence;
+        }
+    }
+
+    private final int capacity;
+    private final RandomGenerator random;
+    private final LinkedHashMap<Incarnation, Session> sessions = new LinkedHashMap<>(16, 0.75f, true);
+    /** By node id the incarnation that was heard last. */
+    private final Map<String, Incarnation> latest = new HashMap<>();
+
+    Sessions(int capacity, RandomGenerator random) {
+        this.capacity = capacity;
+        this.random = random;
+    }
+
+    /** The object that is kept for an equal incarnation, else the one given. */
+    synchronized Incarnation known(Incarnation sender) {
+        Session session = sessions.get(sender);
+        return session == null ? sender : session.sender;
+    }
+
+    /** Opens the session of an incarnation, or tells it again. */
+    synchronized Opened open(Incarnation sender, long fingerprint, long sequence) {
+        Session session = sessions.get(sender);
+        if (session == null) {
+            session = new Session(sender, drawId(), fingerprint, sequence);
+            makeRoom();
+            sessions.put(sender, session);
+            latest.put(sender.nodeId(), sender);
+            return new Opened(session.id, Entry.ENTERED);
+        }
+        return new Opened(session.id, enter(sender, session.id, session.fingerprint, sequence));
+    }
+
+    /** Uses up a sequence number of a session. */
+    synchronized Entry enter(Incarnation sender, long id, long fingerprint, long sequence) {
+        Session session = sessions.get(sender);
+        if (session == null || session.id != id || session.fingerprint != fingerprint) {
+            return Entry.UNKNOWN;
+        }
+        if (sequence <= session.sequence) {
+            return Entry.REPLAYED;
+        }
+        session.sequence = sequence;
+        Incarnation last = latest.put(sender.nodeId(), sender);
+        return last == null || last.equals(sender) ? Entry.ENTERED : Entry.ALTERNATED;
+    }
+
+    synchronized int size() {
+        return sessions.size();
+    }
+
+    private void makeRoom() {
+        if (sessions.size() >= capacity) {
+            Iterator<Incarnation> idleLongest = sessions.keySet().iterator();
+            Incarnation evicted = idleLongest.next();
+            idleLongest.remove();
+            latest.remove(evicted.nodeId(), evicted);
+        }
+    }
+
+    private long drawId() {
+        long id = random.nextLong();
+        while (id == RequestFrame.NO_SESSION) {
+            id = random.nextLong();
+        }
+        return id;
+    }
+}

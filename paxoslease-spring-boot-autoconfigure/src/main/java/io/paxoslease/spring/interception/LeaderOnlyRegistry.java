@@ -1,0 +1,52 @@
+package io.paxoslease.spring.interception;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * The leases that the guarded methods of this application need. It grows while beans are made, also after the start if they are
+ * lazy. Safe to use from any thread.
+ */
+public final class LeaderOnlyRegistry {
+
+    private final Object monitor = new Object();
+    private final Set<String> names = new TreeSet<>();
+    private final List<Consumer<String>> listeners = new ArrayList<>();
+
+    /** The names that are known now, in alphabetical order. */
+    public Set<String> leaseNames() {
+        synchronized (monitor) {
+            return Collections.unmodifiableSet(new TreeSet<>(names));
+        }
+    }
+
+    /**
+     * Tells a listener the name of each lease once: of those known at once on this thread, of later ones on the thread that makes
+     * the bean. The listener must not block.
+     *
+     * @param listener receives the names
+     */
+    public void forEachLease(Consumer<String> listener) {
+        Set<String> known;
+        synchronized (monitor) {
+            listeners.add(listener);
+            known = leaseNames();
+        }
+        known.forEach(listener);
+    }
+
+    void add(String leaseName) {
+        List<Consumer<String>> toTell;
+        synchronized (monitor) {
+            if (!names.add(leaseName)) {
+                return;
+            }
+            toTell = List.copyOf(listeners);
+        }
+        toTell.forEach(listener -> listener.accept(leaseName));
+    }
+}
