@@ -21,7 +21,7 @@ final class Problems {
     /**
      * Notes a problem, unless there are too many: a flood of node ids must neither displace what is known nor fill the log.
      *
-     * @return whether it is news, so that it should be logged
+     * @return whether the node had none, so that this one should be logged
      */
     synchronized boolean add(String nodeId, String text, Now now) {
         problems.values().removeIf(problem -> now.hasReached(problem.endNanos()));
@@ -30,7 +30,7 @@ final class Problems {
             return false;
         }
         problems.put(nodeId, new Problem(text, now.nanos() + keptNanos));
-        return before == null || !before.text().equals(text);
+        return before == null;
     }
 
     synchronized void remove(String nodeId) {

@@ -2,6 +2,7 @@ package io.paxoslease.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.protocol.Cell;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -17,6 +18,8 @@ class OperationsPageTests {
     private static final Pattern METER_ROW =
             Pattern.compile("(?m)^\\| `(paxoslease\\.[a-z.]+)` \\| (?:gauge|counter|timer) \\|");
 
+    private static final Pattern STEP_ROW =
+            Pattern.compile("(?m)^\\| ([a-z](?: [a-z])+) \\| ([a-z](?: [a-z])+) \\| (yes|no)\\b.*$");
     private static final Pattern OUTCOME_ROW = Pattern.compile("(?m)^\\| (?:`prepare`|`frame`|the same).*$");
 
     @Test
@@ -48,6 +51,23 @@ class OperationsPageTests {
             }
         }
         assertThat(unknown).isEmpty();
+    }
+
+    @Test
+    void theStepsBetweenListsOfMembersAreAllowedAsTheyAreSaidToBe() {
+        int steps = 0;
+        Matcher row = STEP_ROW.matcher(Documents.read("docs/operations.md"));
+        while (row.find()) {
+            assertThat(cell(row.group(1)).majoritiesMeet(cell(row.group(2))))
+                    .as(row.group())
+                    .isEqualTo(row.group(3).equals("yes"));
+            steps++;
+        }
+        assertThat(steps).isGreaterThan(3);
+    }
+
+    private static Cell cell(String members) {
+        return new Cell("default", List.of(members.split(" ")));
     }
 
     /** The names of meters in the classes that make them. */

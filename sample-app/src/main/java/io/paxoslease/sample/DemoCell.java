@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.MapPropertySource;
@@ -82,6 +83,7 @@ final class DemoCell implements AutoCloseable {
             settings.put("paxoslease.members." + nodeId(i), "http://localhost:" + (basePort + i));
         }
         SpringApplication application = new SpringApplication(SampleApplication.class);
+        application.setBannerMode(Banner.Mode.OFF);
         application.addInitializers(context ->
                 context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("demo cell", settings)));
         nodes.put(nodeId(index), application.run(args));

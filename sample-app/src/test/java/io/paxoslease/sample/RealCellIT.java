@@ -253,13 +253,13 @@ class RealCellIT {
         await().atMost(RealCell.SOON).until(() -> RealCell.leases().stream().noneMatch(survivor::leads));
         await().atMost(RealCell.SOON).untilAsserted(() -> {
             JsonNode health = survivor.health().orElseThrow();
-            JsonNode component = health.path("components").path("paxosLease");
+            JsonNode component = health.path("components").path("paxoslease");
             assertThat(component.path("status").asString()).isEqualTo("DOWN");
             assertThat(component.path("details").toString()).contains("majority");
         });
         figure(
                 "two of three gone: %s",
-                survivor.health().orElseThrow().path("components").path("paxosLease"));
+                survivor.health().orElseThrow().path("components").path("paxoslease"));
         long nobodyLeadsNanos = System.nanoTime();
         Thread.sleep(1_000);
         assertThat(cell.journals().lines().filter(line -> line.isStart() && line.nanos() > nobodyLeadsNanos))
@@ -275,7 +275,7 @@ class RealCellIT {
                 .until(() -> survivor.health()
                         .orElseThrow()
                         .path("components")
-                        .path("paxosLease")
+                        .path("paxoslease")
                         .path("status")
                         .asString()
                         .equals("UP"));

@@ -4,6 +4,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.boot.actuate.MicrometerWireListener;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseMetrics;
+import io.paxoslease.spring.interception.GuardedLeases;
+import java.util.Locale;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -34,5 +38,11 @@ public final class PaxosLeaseMetricsAutoConfiguration {
     PaxosLeaseMetrics paxosLeaseMetrics(LeaseNode node, Environment environment) {
         return new PaxosLeaseMetrics(
                 node, environment.getProperty("paxoslease.metrics.max-leases", Integer.class, MAX_LEASES));
+    }
+
+    @Bean
+    SmartInitializingSingleton paxosLeaseCallMetrics(PaxosLeaseMetrics metrics, ObjectProvider<GuardedLeases> guarded) {
+        return () -> guarded.ifAvailable(leases -> leases.addCallListener(
+                (lease, outcome) -> metrics.leaderOnlyCall(lease, outcome.name().toLowerCase(Locale.ROOT))));
     }
 }

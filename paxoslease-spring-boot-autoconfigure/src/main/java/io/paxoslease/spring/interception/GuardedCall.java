@@ -42,6 +42,10 @@ final class GuardedCall {
         watch = tenure;
         action = whatToDo;
         tenure.add(whatToDo);
+        if (!lease.isHeld()) {
+            // It may have been given up before anybody watched.
+            leases.end(tenure);
+        }
     }
 
     void forgetLeaseEnd() {

@@ -7,6 +7,7 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseListener;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.LeaderOnly.Otherwise;
 import io.paxoslease.spring.NotLeaderException;
 import io.paxoslease.spring.interception.CallListener.Outcome;
@@ -72,15 +73,29 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         }
     }
 
-    /** Fails if there are guarded methods and nothing to guard them with. */
+    /** Fails if there are guarded methods and nothing to guard them with, or one that could never run. */
     @Override
     public void afterSingletonsInstantiated() {
         LeaseManager leases = manager.getIfAvailable();
         if (leases instanceof LeaseNode node) {
             node.addListener(this);
+            registry.methods().forEach((method, bean) -> requirePossible(method, bean, node.settings()));
         } else if (leases == null && !registry.leaseNames().isEmpty()) {
             throw new IllegalStateException("There are @LeaderOnly methods for the leases " + registry.leaseNames()
                     + " but no LeaseManager bean");
+        }
+    }
+
+    private static void requirePossible(GuardedMethod method, String bean, NodeSettings settings) {
+        NodeSettings.LeaseSettings own = settings.leases().get(method.leaseName());
+        Duration leaseTime = own == null ? settings.leaseTime() : own.leaseTime();
+        if (method.minRemainingNanos() > settings.timing().ownerNanos(leaseTime.toNanos())) {
+            throw GuardedMethods.unguardable(
+                    method.method(),
+                    bean,
+                    "its minRemaining of " + Duration.ofNanos(method.minRemainingNanos())
+                            + " is never left of the lease time of " + leaseTime,
+                    "Set a shorter minRemaining or a longer paxoslease.lease-time.");
         }
     }
 
@@ -267,7 +282,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         TenureWatch current =
                 watches.compute(lease.name(), (name, other) -> other != null && other.isOf(lease) ? other : watch);
         if (current == watch) {
-            lease.onLost(() -> end(watch, lease.name()));
+            lease.onLost(() -> end(watch));
         }
         return current;
     }
@@ -278,12 +293,13 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         if (transition.kind() == LeaseTransition.Kind.RELEASED) {
             Optional.ofNullable(watches.get(transition.leaseName()))
                     .filter(watch -> watch.isOf(transition.fencingToken()))
-                    .ifPresent(watch -> end(watch, transition.leaseName()));
+                    .ifPresent(this::end);
         }
     }
 
-    private void end(TenureWatch watch, String leaseName) {
-        watches.remove(leaseName, watch);
+    /** The tenure is over, as everybody is told who watches it. */
+    void end(TenureWatch watch) {
+        watches.remove(watch.leaseName(), watch);
         watch.end();
     }
 }

@@ -87,9 +87,17 @@ final class GuardedMethods {
         return found == null && specific != method ? findOn(method) : found;
     }
 
+    /** Whether the method itself is annotated, not just its class. */
+    static boolean isAnnotated(Method method) {
+        return own(method).isPresent();
+    }
+
+    private static MergedAnnotation<LeaderOnly> own(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(LeaderOnly.class);
+    }
+
     private static @Nullable MergedAnnotation<LeaderOnly> findOn(Method method) {
-        MergedAnnotation<LeaderOnly> own =
-                MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(LeaderOnly.class);
+        MergedAnnotation<LeaderOnly> own = own(method);
         if (own.isPresent()) {
             return own;
         }
@@ -152,16 +160,21 @@ final class GuardedMethods {
     }
 
     private String resolve(String attribute, String text, Method method, String bean) {
+        String why;
         try {
             String value = resolver.resolveStringValue(text);
-            return value == null ? "" : value.trim();
+            if (value == null || !value.contains("${")) {
+                return value == null ? "" : value.trim();
+            }
+            why = "";
         } catch (RuntimeException unresolvable) {
-            throw unguardable(
-                    method,
-                    bean,
-                    "its " + attribute + " '" + text + "' cannot be resolved (" + unresolvable.getMessage() + ")",
-                    "Set the property, or give the placeholder a default as in ${key:default}.");
+            why = " (" + unresolvable.getMessage() + ")";
         }
+        throw unguardable(
+                method,
+                bean,
+                "its " + attribute + " '" + text + "' cannot be resolved" + why,
+                "Set the property, or give the placeholder a default as in ${key:default}.");
     }
 
     private static @Nullable ReactiveAdapter adapter(Method method, Otherwise otherwise, String bean) {
@@ -175,7 +188,8 @@ final class GuardedMethods {
                     method,
                     bean,
                     "a call that is skipped has no " + type + " to return",
-                    "Return void, an object or an Optional, or set otherwise = Otherwise.THROW.");
+                    "Return void, an object or an Optional, or set otherwise = Otherwise.THROW; if the annotation is on the class,"
+                            + " it may be moved to the methods that need it.");
         }
         ReactiveAdapter adapter = GuardedMethod.isFuture(type)
                 ? null

@@ -112,6 +112,12 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         }
         if (isEligible(targetClass) || GuardedMethods.isGuarded(targetClass)) {
             check(guarded, beanName, targetClass);
+        } else if (guarded instanceof Advised advised) {
+            for (Class<?> type : advised.getProxiedInterfaces()) {
+                if (isEligible(type)) {
+                    check(guarded, beanName, type);
+                }
+            }
         }
         return guarded;
     }
@@ -157,13 +163,17 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     private void check(Object bean, String beanName, Class<?> targetClass) {
         Class<?> type = ClassUtils.getUserClass(targetClass);
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
-        if (!checked.add(byInterface ? bean.getClass() : type)) {
+        if (!checked.add(byInterface && !type.isInterface() ? bean.getClass() : type)) {
             return;
         }
         GuardedMethods found = Objects.requireNonNull(methods);
         Map<Method, Boolean> annotated = MethodIntrospector.selectMethods(
                 type, (Method method) -> found.isGuarded(method, type) ? Boolean.TRUE : null);
         for (Method method : annotated.keySet()) {
+            if (byInterface && !GuardedMethods.isAnnotated(method) && !isOnInterface(method, bean, type)) {
+                // By the class, and nobody else can call it.
+                continue;
+            }
             requireProxied(method, bean, beanName, type, byInterface);
             GuardedMethod guarded = Objects.requireNonNull(found.get(method, type, beanName));
             if (guarded.scheduled() && method.getParameterCount() > 0) {
@@ -173,7 +183,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                         "Spring calls @Scheduled methods without arguments only",
                         "Remove the parameter and call Lease.current() inside the method for the lease it runs under.");
             }
-            registry.getObject().add(guarded.leaseName());
+            registry.getObject().add(guarded, beanName);
         }
         if (GuardedMethods.isGuarded(type)) {
             ReflectionUtils.doWithMethods(

@@ -2,7 +2,9 @@ package io.paxoslease.spring.interception;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -15,6 +17,7 @@ public final class LeaderOnlyRegistry {
 
     private final Object monitor = new Object();
     private final Set<String> names = new TreeSet<>();
+    private final Map<GuardedMethod, String> methods = new LinkedHashMap<>();
     private final List<Consumer<String>> listeners = new ArrayList<>();
 
     /** The names that are known now, in alphabetical order. */
@@ -39,9 +42,18 @@ public final class LeaderOnlyRegistry {
         known.forEach(listener);
     }
 
-    void add(String leaseName) {
+    /** The guarded methods and their beans' names. */
+    Map<GuardedMethod, String> methods() {
+        synchronized (monitor) {
+            return new LinkedHashMap<>(methods);
+        }
+    }
+
+    void add(GuardedMethod method, String bean) {
+        String leaseName = method.leaseName();
         List<Consumer<String>> toTell;
         synchronized (monitor) {
+            methods.put(method, bean);
             if (!names.add(leaseName)) {
                 return;
             }

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
@@ -46,6 +47,7 @@ final class ReactiveGate {
             return adapter.isMultiValue() ? guard(call, Flux.from(body)) : guard(call, Mono.from(body));
         } catch (Throwable failure) {
             call.end(true);
+            Exceptions.throwIfFatal(failure);
             return Mono.error(failure);
         }
     }

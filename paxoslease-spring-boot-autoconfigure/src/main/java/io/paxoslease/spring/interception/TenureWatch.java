@@ -21,6 +21,10 @@ final class TenureWatch {
         this.lease = lease;
     }
 
+    String leaseName() {
+        return lease.name();
+    }
+
     /** Whether this is the tenure of a lease. */
     boolean isOf(Lease other) {
         return lease == other || isOf(other.fencingToken());

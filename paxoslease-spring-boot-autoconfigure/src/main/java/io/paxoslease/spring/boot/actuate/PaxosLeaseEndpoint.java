@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot.actuate;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
+import io.paxoslease.node.NodeSettings;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -52,7 +53,7 @@ public final class PaxosLeaseEndpoint {
      * @param name the name of the lease
      * @param action {@code resign}, {@code start} or {@code stop}
      * @return the lease right afterwards
-     * @throws LeaseActionException if there is no such lease or action, or the lease is not held by an election
+     * @throws LeaseActionException if there is no such lease or action, or the action does not fit the lease
      */
     @WriteOperation
     public LeaseDescriptor act(@Selector String name, @Nullable String action) {
@@ -61,7 +62,10 @@ public final class PaxosLeaseEndpoint {
         }
         Optional<LeaderElection> election = node.existingElection(name);
         switch (action == null ? "" : action) {
-            case "start" -> node.election(name).start();
+            case "start" -> {
+                requireCandidate(name);
+                node.election(name).start();
+            }
             case "stop" -> election.orElseThrow(() -> noElection(name)).stop();
             case "resign" -> election.orElseThrow(() -> noElection(name)).resign();
             default ->
@@ -75,6 +79,15 @@ public final class PaxosLeaseEndpoint {
             throw unknown(name);
         }
         return lease;
+    }
+
+    private void requireCandidate(String name) {
+        NodeSettings.LeaseSettings lease = node.settings().leases().get(name);
+        if (lease != null && !lease.candidate()) {
+            throw new LeaseActionException(
+                    LeaseActionException.CONFLICT,
+                    "This node may not seek lease '" + name + "': its settings say that it is no candidate");
+        }
     }
 
     private static LeaseActionException unknown(String name) {

@@ -27,7 +27,7 @@ public final class PaxosLeaseEndpointWebExtension {
      *
      * @param name the name of the lease
      * @param action {@code resign}, {@code start} or {@code stop}
-     * @return 200 with the lease right afterwards; 404 for an unknown lease, 400 for an unknown action, 409 for a lease without election
+     * @return 200 with the lease right afterwards; 404 for an unknown lease, 400 for an unknown action, 409 for one that does not fit the lease
      */
     @WriteOperation
     public WebEndpointResponse<Object> act(@Selector String name, @Nullable String action) {

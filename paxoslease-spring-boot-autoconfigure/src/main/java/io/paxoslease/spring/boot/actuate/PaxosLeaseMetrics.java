@@ -6,15 +6,16 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.LeaseTransition;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -36,7 +37,7 @@ public final class PaxosLeaseMetrics implements MeterBinder {
 
     private final LeaseNode node;
     private final int maxLeases;
-    private final CompositeMeterRegistry meters = new CompositeMeterRegistry();
+    private final List<MeterRegistry> registries = new CopyOnWriteArrayList<>();
     private final Set<String> seen = ConcurrentHashMap.newKeySet();
     private volatile Snapshot snapshot;
 
@@ -50,16 +51,19 @@ public final class PaxosLeaseMetrics implements MeterBinder {
         this.node = node;
         this.maxLeases = maxLeases;
         this.snapshot = new Snapshot(node.leases(), System.nanoTime());
-        Gauge.builder("paxoslease.acceptor.leases", this, PaxosLeaseMetrics::acceptorLeases)
-                .description("Leases that this node's acceptor has recorded")
-                .register(meters);
         seeAll();
         node.addListener(this::onTransition);
     }
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        meters.add(registry);
+        synchronized (seen) {
+            registries.add(registry);
+            seen.forEach(lease -> registerGauges(lease, registry));
+        }
+        Gauge.builder("paxoslease.acceptor.leases", this, PaxosLeaseMetrics::acceptorLeases)
+                .description("Leases that this node's acceptor has recorded")
+                .register(registry);
         seeAll();
     }
 
@@ -70,21 +74,16 @@ public final class PaxosLeaseMetrics implements MeterBinder {
      * @param outcome what became of the call
      */
     public void leaderOnlyCall(String lease, String outcome) {
-        Counter.builder("paxoslease.leaderonly.calls")
-                .description("Calls of methods that only the leader runs")
-                .tag("lease", see(lease))
-                .tag("outcome", outcome)
-                .register(meters)
-                .increment();
+        count("paxoslease.leaderonly.calls", "Calls of methods that only the leader runs", lease, "outcome", outcome);
     }
 
     private void onTransition(LeaseTransition transition) {
-        Counter.builder("paxoslease.lease.transitions")
-                .description("What happened to leases on this node")
-                .tag("lease", see(transition.leaseName()))
-                .tag("kind", transition.kind().name().toLowerCase(Locale.ROOT))
-                .register(meters)
-                .increment();
+        count(
+                "paxoslease.lease.transitions",
+                "What happened to leases on this node",
+                transition.leaseName(),
+                "kind",
+                transition.kind().name().toLowerCase(Locale.ROOT));
         switch (transition.kind()) {
             case ACQUIRED -> record("paxoslease.acquire", "Attempts to acquire a lease", "success", transition.took());
             case EXTENDED -> record("paxoslease.extend", "Attempts to extend a lease", "success", transition.took());
@@ -94,12 +93,26 @@ public final class PaxosLeaseMetrics implements MeterBinder {
         }
     }
 
+    private void count(String counter, String description, String lease, String tag, String value) {
+        String named = see(lease);
+        for (MeterRegistry registry : registries) {
+            Counter.builder(counter)
+                    .description(description)
+                    .tag("lease", named)
+                    .tag(tag, value)
+                    .register(registry)
+                    .increment();
+        }
+    }
+
     private void record(String timer, String description, String outcome, Duration took) {
-        Timer.builder(timer)
-                .description(description)
-                .tag("outcome", outcome)
-                .register(meters)
-                .record(took);
+        for (MeterRegistry registry : registries) {
+            Timer.builder(timer)
+                    .description(description)
+                    .tag("outcome", outcome)
+                    .register(registry)
+                    .record(took);
+        }
     }
 
     private void seeAll() {
@@ -116,21 +129,21 @@ public final class PaxosLeaseMetrics implements MeterBinder {
                 return seen.contains(lease) ? lease : OTHER;
             }
             if (seen.add(lease)) {
-                registerGauges(lease);
+                registries.forEach(registry -> registerGauges(lease, registry));
             }
         }
         return lease;
     }
 
-    private void registerGauges(String lease) {
+    private void registerGauges(String lease, MeterRegistry registry) {
         Gauge.builder("paxoslease.lease.held", this, self -> self.held(lease))
                 .description("1 while this node holds the lease, else 0")
                 .tag("lease", lease)
-                .register(meters);
+                .register(registry);
         TimeGauge.builder("paxoslease.lease.remaining", this, TimeUnit.NANOSECONDS, self -> self.remaining(lease))
                 .description("How long the lease lasts unless it is extended, 0 if this node does not hold it")
                 .tag("lease", lease)
-                .register(meters);
+                .register(registry);
     }
 
     private double held(String lease) {

@@ -1,14 +1,24 @@
 package io.paxoslease.spring.boot.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 import io.paxoslease.node.RequestHandler.AcceptorState;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.http.MediaType;
 import org.springframework.test.json.JsonCompareMode;
 import org.springframework.test.web.servlet.client.RestTestClient;
@@ -200,6 +210,17 @@ class PaxosLeaseEndpointTests {
         }
 
         @Test
+        void aLeaseThatThisNodeMayNotSeekCannotBeStarted() {
+            use(TestNode.ofThree());
+            test.node.election("not-here");
+
+            TestServer.around(test)
+                    .run(client -> post(client, "not-here", "{\"action\": \"start\"}")
+                            .expectStatus()
+                            .isEqualTo(409));
+        }
+
+        @Test
         void readOnlyAccessLeavesTheActionsOut() {
             lead();
 
@@ -237,30 +258,68 @@ class PaxosLeaseEndpointTests {
         }
     }
 
-    /** As JMX does. */
     @Nested
-    class WithoutHttp {
+    class OverJmx {
 
         @Test
-        void anUnknownLeaseIsNull() {
-            assertThat(endpoint().lease("nope")).isNull();
-        }
-
-        @Test
-        void whatIsRefusedIsThrown() {
+        void showsAndActsAndSaysWhatItRefuses() {
             lead();
 
-            assertThatExceptionOfType(LeaseActionException.class)
-                    .isThrownBy(() -> endpoint().act("leader", "explode"))
-                    .withMessageContaining("'resign', 'start' or 'stop'");
-            assertThatExceptionOfType(LeaseActionException.class)
-                    .isThrownBy(() -> endpoint().act("nope", "stop"))
-                    .withMessage("This node knows no lease 'nope'");
+            TestServer.around(test)
+                    .with(
+                            "spring.jmx.enabled=true",
+                            "management.endpoints.jmx.exposure.include=lease",
+                            "spring.jmx.default-domain=paxoslease-test")
+                    .run(client -> {
+                        assertThat(invoke("cell"))
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                .containsEntry("node", "node-1");
+                        assertThat(invoke("lease", "leader"))
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                .containsEntry("state", "HELD");
+                        assertThat(invoke("lease", "nope")).isNull();
+                        assertThat(invoke("act", "leader", "stop"))
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                .containsEntry("state", "STOPPED");
+                        assertThatException()
+                                .isThrownBy(() -> invoke("act", "leader", "explode"))
+                                .havingRootCause()
+                                .withMessageContaining("'resign', 'start' or 'stop'");
+                        assertThatException()
+                                .isThrownBy(() -> invoke("act", "nope", "stop"))
+                                .havingRootCause()
+                                .withMessageContaining("This node knows no lease 'nope'");
+                    });
         }
 
-        private PaxosLeaseEndpoint endpoint() {
-            return new PaxosLeaseEndpoint(test.node, test.view);
+        private static Object invoke(String operation, String... arguments) {
+            String[] signature = new String[arguments.length];
+            Arrays.fill(signature, String.class.getName());
+            try {
+                MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+                ObjectName name = server.queryNames(new ObjectName("*:type=Endpoint,name=Lease,*"), null)
+                        .iterator()
+                        .next();
+                return server.invoke(name, operation, arguments, signature);
+            } catch (JMException failure) {
+                throw new IllegalStateException(failure);
+            }
         }
+    }
+
+    @Test
+    void aNativeImageCanWriteEverythingThatIsAnswered() {
+        RuntimeHints hints = new RuntimeHints();
+
+        new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, PaxosLeaseEndpoint.class);
+
+        assertThat(List.of(
+                        CellDescriptor.class,
+                        CellDescriptor.Acceptor.class,
+                        CellDescriptor.Member.class,
+                        LeaseDescriptor.class))
+                .allMatch(
+                        type -> RuntimeHintsPredicates.reflection().onType(type).test(hints));
     }
 
     private long lead() {

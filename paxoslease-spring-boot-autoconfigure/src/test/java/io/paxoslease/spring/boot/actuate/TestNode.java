@@ -64,6 +64,7 @@ final class TestNode implements AutoCloseable {
                         LEASE_TIME,
                         Duration.ofSeconds(1),
                         false,
+                        false,
                         1_000,
                         Map.of()),
                 new Silence());
