@@ -99,9 +99,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.clock = clock;
         this.self = new Incarnation(settings.nodeId(), random.nextLong());
         this.selfIndex = settings.cell().indexOf(settings.nodeId());
+        Now now = clock.now();
         this.acceptor = selfIndex < 0
                 ? null
-                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), clock.now()), ballots);
+                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now), ballots);
+        ballots.observe(now.counterFloor(), now);
         this.engine = new LeaseEngine(
                 self,
                 new Proposer(self, settings.cell(), settings.timing(), ballots),
@@ -227,7 +229,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
         long waitNanos = Math.max(0, Math.min(nanos(maxWait), TimeUnit.DAYS.toNanos(365)));
         Claim claim = Claim.patient(name, leaseNanos, clock.now().nanos() + waitNanos);
-        run((now, output) -> engine.submit(claim, now, output));
+        submit(claim);
         try {
             Optional<Lease> lease = claim.result.get(waitNanos + roundsNanos(), TimeUnit.NANOSECONDS);
             if (lease.isPresent()) {
@@ -248,8 +250,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
         Claim claim = Claim.once(
                 name, leaseNanos, clock.now().nanos() + settings.roundTimeout().toNanos());
-        run((now, output) -> engine.submit(claim, now, output));
+        submit(claim);
         return claim;
+    }
+
+    private void submit(Claim claim) {
+        if (!run((now, output) -> engine.submit(claim, now, output))) {
+            claim.result.complete(Optional.empty());
+        }
     }
 
     private static long nanos(Duration duration) {
@@ -266,7 +274,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return clock.now();
     }
 
-    boolean isFailed() {
+    /** Whether this node gave up all its leases for good because of a defect; it must be restarted. */
+    public boolean isFailed() {
         return failed;
     }
 
@@ -467,14 +476,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         void run(Now now, LeaseEngine.Output output);
     }
 
-    /** One event: reads the clock once, lets the engine decide, and performs what it wants. */
-    private void run(Step step) {
+    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed. */
+    private boolean run(Step step) {
         LeaseEngine.Output output = new LeaseEngine.Output();
         boolean wakeTimer;
         lock.lock();
         try {
             if (failed) {
-                return;
+                return false;
             }
             Now now = clock.now();
             step.run(now, output);
@@ -486,7 +495,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             wakeTimer = next.isPresent() && next.getAsLong() - timerWakesNanos < 0;
         } catch (RuntimeException impossible) {
             fail(impossible);
-            return;
+            return false;
         } finally {
             lock.unlock();
         }
@@ -494,6 +503,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (wakeTimer) {
             LockSupport.unpark(timer);
         }
+        return true;
     }
 
     /** Sends a request to every acceptor. The one in this process answers at once, which may cause further requests. */
@@ -582,6 +592,17 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",
                 impossible);
+        for (Candidacy candidacy : engine.candidacies()) {
+            for (Claim claim : candidacy.claims) {
+                Tenure tenure = claim.tenure;
+                claim.tenure = null;
+                claim.result.complete(Optional.empty());
+                if (tenure != null) {
+                    ended(claim, true);
+                    publish(LeaseTransition.Kind.LOST, candidacy.resource, tenure, null, 0);
+                }
+            }
+        }
     }
 
     private void runTimer() {

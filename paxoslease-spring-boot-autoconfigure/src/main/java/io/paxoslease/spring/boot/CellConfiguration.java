@@ -86,6 +86,7 @@ record CellConfiguration(
                     leaseTime,
                     roundTimeout,
                     standalone,
+                    properties.oneRoundTrip(),
                     NodeSettings.defaultMaxResources(),
                     leases(timing, leaseTime));
             WireSettings wire =
@@ -283,7 +284,7 @@ record CellConfiguration(
                 throw invalid(
                         PREFIX + "security.shared-secret",
                         null,
-                        tooShort.getMessage(),
+                        String.valueOf(tooShort.getMessage()),
                         "Use a long random text, for example the output of: openssl rand -base64 32");
             }
         }
@@ -293,7 +294,8 @@ record CellConfiguration(
             try {
                 return new Cell(properties.cellName(), acceptors);
             } catch (IllegalArgumentException outOfRange) {
-                throw invalid(PREFIX + "members", acceptors, outOfRange.getMessage(), "List 3 or 5 members.");
+                throw invalid(
+                        PREFIX + "members", acceptors, String.valueOf(outOfRange.getMessage()), "List 3 or 5 members.");
             }
         }
 
@@ -346,7 +348,7 @@ record CellConfiguration(
             try {
                 return io.paxoslease.protocol.Names.require(property, name, 255);
             } catch (IllegalArgumentException wrong) {
-                throw invalid(PREFIX + property, name, wrong.getMessage(), "Choose a short name.");
+                throw invalid(PREFIX + property, name, String.valueOf(wrong.getMessage()), "Choose a short name.");
             }
         }
 

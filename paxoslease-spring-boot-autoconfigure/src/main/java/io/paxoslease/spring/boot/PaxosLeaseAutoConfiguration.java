@@ -4,6 +4,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.spring.boot.http.FrameChannels;
+import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameServer;
@@ -83,7 +84,8 @@ public final class PaxosLeaseAutoConfiguration {
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             LeaseNode node,
-            ObjectProvider<GuardedLeases> guarded) {
-        return new PaxosLeaseLifecycle(cell, properties, node, guarded);
+            ObjectProvider<GuardedLeases> guarded,
+            ObjectProvider<LeaseEventPublisher> events) {
+        return new PaxosLeaseLifecycle(cell, properties, node, guarded, events);
     }
 }

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import java.time.Duration;
 import java.util.Set;
@@ -28,12 +29,15 @@ final class PaxosLeaseLifecycle
     /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
 
+    private static final Duration EVENTS_TIMEOUT = Duration.ofSeconds(2);
+
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
 
     private final CellConfiguration cell;
     private final PaxosLeaseProperties properties;
     private final LeaseNode node;
     private final ObjectProvider<GuardedLeases> guarded;
+    private final ObjectProvider<LeaseEventPublisher> events;
     private @Nullable ApplicationContext context;
     private boolean nodeStarted;
     private boolean ready;
@@ -43,11 +47,13 @@ final class PaxosLeaseLifecycle
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             LeaseNode node,
-            ObjectProvider<GuardedLeases> guarded) {
+            ObjectProvider<GuardedLeases> guarded,
+            ObjectProvider<LeaseEventPublisher> events) {
         this.cell = cell;
         this.properties = properties;
         this.node = node;
         this.guarded = guarded;
+        this.events = events;
     }
 
     @Override
@@ -153,15 +159,27 @@ final class PaxosLeaseLifecycle
             leases.beginDraining();
             idle = leases.whenIdle().toCompletableFuture();
         }
-        long drainMillis = properties.shutdown().drainTimeout().toMillis();
-        idle.copy().orTimeout(drainMillis, TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
-            if (late != null) {
-                LOG.warn("PaxosLease: guarded calls still run after "
-                        + properties.shutdown().drainTimeout() + "; their leases are released all the same");
-            }
+        Duration drainTimeout = properties.shutdown().drainTimeout();
+        idle.copy()
+                .orTimeout(drainTimeout.toMillis(), TimeUnit.MILLISECONDS)
+                .whenCompleteAsync((done, late) -> release(late, callback), PaxosLeaseLifecycle::onThreadOfItsOwn);
+    }
+
+    private void release(@Nullable Throwable late, Runnable callback) {
+        if (late != null) {
+            LOG.warn("PaxosLease: guarded calls still run after "
+                    + properties.shutdown().drainTimeout() + "; their leases are released all the same");
+        }
+        try {
             node.releaseAll();
+            events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT));
+        } finally {
             callback.run();
-        });
+        }
+    }
+
+    private static void onThreadOfItsOwn(Runnable task) {
+        new Thread(task, "paxoslease-stop").start();
     }
 
     @Override

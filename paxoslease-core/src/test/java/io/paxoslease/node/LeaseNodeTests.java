@@ -1,0 +1,465 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseLostException;
+import io.paxoslease.LeaseScope;
+import io.paxoslease.LeaseUnavailableException;
+import io.paxoslease.node.LeaseTransition.Kind;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Timing;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** The shell as applications meet it: one standalone node on clocks that the test moves. */
+class LeaseNodeTests {
+
+    private static final Duration TIME = Duration.ofSeconds(10);
+
+    private final ManualClock clock = new ManualClock();
+    private final BlockingQueue<LeaseTransition> transitions = new LinkedBlockingQueue<>();
+    private LeaseNode node;
+
+    /** Both clocks, moved by hand. */
+    private static final class ManualClock implements NodeClock {
+        private final AtomicReference<Now> now = new AtomicReference<>(new Now(Long.MAX_VALUE - 5, 1_800_000_000_000L));
+
+        @Override
+        public Now now() {
+            return now.get();
+        }
+
+        void advance(Duration time) {
+            suspend(time);
+            now.updateAndGet(was -> new Now(was.nanos() + time.toNanos(), was.wallMillis()));
+        }
+
+        /** A suspended machine: its monotonic clock stands still. */
+        void suspend(Duration time) {
+            now.updateAndGet(was -> new Now(was.nanos(), was.wallMillis() + time.toMillis()));
+        }
+
+        void stepWallClock(Duration step) {
+            suspend(step);
+        }
+    }
+
+    @BeforeEach
+    void startStandaloneNode() {
+        node = new LeaseNode(NodeSettings.standalone("solo", TIME), new NoTransport(), new SplittableRandom(1), clock);
+        node.addListener(transitions::add);
+        node.openAcceptor();
+        node.start();
+    }
+
+    @AfterEach
+    void closeNode() {
+        node.close();
+    }
+
+    private Lease taken(String name) {
+        return node.tryAcquire(name, TIME).orElseThrow();
+    }
+
+    /** Any call about a lease settles it; the timer thread would do the same in real time. */
+    private void settle(String name) {
+        assertThat(node.tryAcquire(name, TIME)).isPresent();
+    }
+
+    private LeaseTransition next() throws InterruptedException {
+        LeaseTransition transition = transitions.poll(10, TimeUnit.SECONDS);
+        assertThat(transition).as("a transition").isNotNull();
+        return transition.kind() == Kind.LEADER_CHANGED ? next() : transition;
+    }
+
+    @Nested
+    class ALease {
+
+        @Test
+        void isHeldUntilALittleBeforeItsTimeIsOver() {
+            Lease lease = taken("job");
+
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(lease.owner()).isEqualTo("solo");
+            assertThat(lease.remaining()).isBetween(Duration.ofMillis(9790), Duration.ofMillis(9802));
+            clock.advance(Duration.ofMillis(9790));
+            assertThat(lease.isHeld()).isTrue();
+            clock.advance(Duration.ofMillis(12));
+            assertThat(lease.isHeld()).isFalse();
+            assertThat(lease.remaining()).isZero();
+            assertThatExceptionOfType(LeaseLostException.class)
+                    .isThrownBy(lease::checkHeld)
+                    .withMessageContainingAll("job", String.valueOf(lease.fencingToken()));
+        }
+
+        @Test
+        void endsAlsoIfTheMachineWasSuspended() {
+            Lease lease = taken("job");
+
+            clock.suspend(TIME);
+
+            assertThat(lease.isHeld()).isFalse();
+        }
+
+        @Test
+        void isNotProlongedByAWallClockThatStepsBack() {
+            Lease lease = taken("job");
+
+            clock.stepWallClock(Duration.ofHours(-1));
+            clock.advance(TIME);
+
+            assertThat(lease.isHeld()).isFalse();
+        }
+
+        @Test
+        void extendsForItsFullTimeAndKeepsItsToken() {
+            Lease lease = taken("job");
+            long token = lease.fencingToken();
+            clock.advance(Duration.ofSeconds(8));
+
+            assertThat(lease.extend()).isTrue();
+
+            clock.advance(Duration.ofSeconds(8));
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(lease.fencingToken()).isEqualTo(token);
+        }
+
+        @Test
+        void neverComesBackOnceItEnded() {
+            Lease lost = taken("job");
+            clock.advance(TIME);
+            Lease successor = taken("job");
+
+            assertThat(lost.isHeld()).isFalse();
+            assertThat(lost.extend()).isFalse();
+            assertThat(successor.fencingToken()).isGreaterThan(lost.fencingToken());
+            lost.release();
+            assertThat(successor.isHeld()).as("a stale release ends nothing").isTrue();
+        }
+
+        @Test
+        void isFreeAtOnceAfterItsRelease() {
+            Lease first = taken("job");
+
+            first.close();
+
+            assertThat(first.isHeld()).isFalse();
+            assertThat(taken("job").fencingToken()).isGreaterThan(first.fencingToken());
+        }
+
+        @Test
+        void hasOneUserAtATimeAlsoWithinTheNode() {
+            taken("job");
+
+            assertThat(node.tryAcquire("job", TIME)).isEmpty();
+        }
+
+        @Test
+        void tellsItsLossOnceAndNeverItsRelease() throws InterruptedException {
+            BlockingQueue<String> told = new LinkedBlockingQueue<>();
+            Lease lost = taken("job");
+            lost.onLost(() -> told.add("lost"));
+            clock.advance(TIME);
+            settle("job");
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("lost");
+            lost.onLost(() -> told.add("lost before it was asked"));
+            assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("lost before it was asked");
+
+            Lease released = taken("other");
+            released.onLost(() -> told.add("must not be told"));
+            released.release();
+            released.onLost(() -> told.add("must not be told either"));
+            taken("third").onLost(() -> {});
+            assertThat(told).isEmpty();
+        }
+
+        @Test
+        void isBoundToTheThreadByItsScopes() {
+            Lease outer = taken("outer");
+            Lease inner = taken("inner");
+
+            assertThat(Lease.current()).isEmpty();
+            try (LeaseScope outerScope = LeaseScope.open(outer)) {
+                try (LeaseScope innerScope = LeaseScope.open(inner)) {
+                    assertThat(Lease.current()).contains(inner);
+                }
+                assertThat(Lease.current()).contains(outer);
+            }
+            assertThat(Lease.current()).isEmpty();
+        }
+    }
+
+    @Nested
+    class Acquiring {
+
+        @Test
+        void waitsForAnotherUserOfThisNode() throws Exception {
+            Lease first = taken("job");
+            AtomicReference<@Nullable Lease> second = new AtomicReference<>();
+            Thread waiter = new Thread(() -> {
+                try {
+                    second.set(node.acquire("job", TIME, Duration.ofMinutes(1)));
+                } catch (InterruptedException | LeaseUnavailableException failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+            waiter.start();
+
+            first.release();
+            waiter.join(10_000);
+
+            assertThat(second.get()).isNotNull().matches(Lease::isHeld, "is held");
+        }
+
+        @Test
+        void saysWhyItGaveUp() {
+            taken("job");
+
+            assertThatExceptionOfType(LeaseUnavailableException.class)
+                    .isThrownBy(() -> node.acquire("job", TIME, Duration.ZERO))
+                    .withMessageContainingAll("'job'", "PT0S");
+        }
+
+        @Test
+        void leavesNothingBehindWhenItIsInterrupted() throws Exception {
+            Lease first = taken("job");
+            CountDownLatch interrupted = new CountDownLatch(1);
+            Thread waiter = new Thread(() -> {
+                try {
+                    node.acquire("job", TIME, Duration.ofMinutes(1));
+                } catch (InterruptedException expected) {
+                    interrupted.countDown();
+                } catch (LeaseUnavailableException failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+            waiter.start();
+            waiter.interrupt();
+
+            assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+            first.release();
+            assertThat(node.tryAcquire("job", TIME)).isPresent();
+        }
+
+        @Test
+        void completesAsynchronouslyOffTheProtocol() throws Exception {
+            Optional<Lease> lease =
+                    node.tryAcquireAsync("job", TIME).toCompletableFuture().get(10, TimeUnit.SECONDS);
+
+            assertThat(lease).get().matches(Lease::isHeld, "is held");
+        }
+
+        @Test
+        void refusesTimesAndNamesOutOfRange() {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> node.tryAcquire("job", TIME.plusMillis(1)))
+                    .withMessageContainingAll("10000 ms", "10001 ms");
+            assertThatIllegalArgumentException().isThrownBy(() -> node.tryAcquire("job", Duration.ZERO));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> node.tryAcquire("job", Duration.ofSeconds(Long.MAX_VALUE)));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> node.tryAcquire("", TIME))
+                    .withMessageContaining("must not be empty");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> node.election("é".repeat(128)))
+                    .withMessageContaining("255 bytes");
+        }
+    }
+
+    @Nested
+    class AnElection {
+
+        @Test
+        void isTheSameObjectForTheSameName() {
+            assertThat(node.election("leader")).isSameAs(node.election("leader"));
+        }
+
+        @Test
+        void leadsFromItsStartToItsStop() {
+            LeaderElection election = node.election("leader");
+            assertThat(election.isLeader()).isFalse();
+
+            election.start();
+
+            assertThat(election.isLeader()).isTrue();
+            assertThat(election.lease()).get().matches(Lease::isHeld, "is held");
+            assertThat(election.leader()).get().matches(hint -> hint.nodeId().equals("solo"));
+            election.stop();
+            assertThat(election.isLeader()).isFalse();
+            assertThat(election.leader()).isEmpty();
+        }
+
+        @Test
+        void readsTheClockAtEveryCall() {
+            LeaderElection election = node.election("leader");
+            election.start();
+
+            clock.suspend(TIME);
+
+            assertThat(election.isLeader()).isFalse();
+            assertThat(election.lease()).isEmpty();
+        }
+
+        @Test
+        void staysACandidateAfterItResigned() {
+            LeaderElection election = node.election("leader");
+            election.start();
+
+            election.resign();
+
+            assertThat(election.isLeader()).isFalse();
+            assertThat(node.leases().get("leader"))
+                    .matches(LeaseStatus::candidate, "is a candidate")
+                    .extracting(LeaseStatus::state)
+                    .isEqualTo(LeaseStatus.State.SEEKING);
+        }
+
+        @Test
+        void isNotStartedWhereItMayNotSeek() {
+            NodeSettings settings = NodeSettings.standalone("solo", TIME);
+            NodeSettings observer = new NodeSettings(
+                    "solo",
+                    settings.cell(),
+                    settings.timing(),
+                    TIME,
+                    settings.roundTimeout(),
+                    true,
+                    true,
+                    100,
+                    Map.of("leader", new NodeSettings.LeaseSettings(TIME, false, 10)));
+            try (LeaseNode other = new LeaseNode(observer, new NoTransport(), new SplittableRandom(2), clock)) {
+                other.openAcceptor();
+                other.start();
+                other.election("leader").start();
+                assertThat(other.election("leader").isLeader()).isFalse();
+                assertThat(other.leases().get("leader").state()).isEqualTo(LeaseStatus.State.STOPPED);
+            }
+        }
+    }
+
+    @Nested
+    class Listeners {
+
+        @Test
+        void hearEveryTenureBeginAndEndInOrder() throws InterruptedException {
+            LeaderElection election = node.election("leader");
+            election.start();
+            long token = election.lease().orElseThrow().fencingToken();
+            election.lease().orElseThrow().extend();
+            election.stop();
+
+            assertThat(List.of(next(), next(), next()))
+                    .extracting(LeaseTransition::kind)
+                    .containsExactly(Kind.ACQUIRED, Kind.EXTENDED, Kind.RELEASED);
+            assertThat(token).isPositive();
+        }
+
+        @Test
+        void thatThrowOrBlockDoNotHoldUpOthers() throws InterruptedException {
+            CountDownLatch never = new CountDownLatch(1);
+            node.addListener(transition -> {
+                if (transition.leaseName().equals("blocked")) {
+                    try {
+                        never.await();
+                    } catch (InterruptedException stopped) {
+                        Thread.currentThread().interrupt();
+                    }
+                }
+                throw new IllegalStateException("a listener's own trouble");
+            });
+
+            Lease blocked = taken("blocked");
+            assertThat(next().leaseName()).isEqualTo("blocked");
+            Lease free = taken("free");
+            free.release();
+
+            assertThat(next().leaseName()).isEqualTo("free");
+            assertThat(next().kind()).isEqualTo(Kind.RELEASED);
+            blocked.release();
+            never.countDown();
+            assertThat(next())
+                    .matches(transition -> transition.kind() == Kind.RELEASED
+                            && transition.leaseName().equals("blocked"));
+        }
+    }
+
+    @Test
+    void closingReleasesEverything() throws InterruptedException {
+        Lease lease = taken("job");
+        node.election("leader").start();
+
+        node.close();
+
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(node.election("leader").isLeader()).isFalse();
+        assertThat(List.of(next().kind(), next().kind(), next().kind(), next().kind()))
+                .containsExactlyInAnyOrder(Kind.ACQUIRED, Kind.ACQUIRED, Kind.RELEASED, Kind.RELEASED);
+    }
+
+    @Test
+    void aDefectEndsAllLeadershipInsteadOfRiskingTwoLeaders() {
+        AtomicReference<@Nullable RuntimeException> defect = new AtomicReference<>();
+        Transport broken = new Transport() {
+            @Override
+            public void start(Incarnation self, Receiver receiver) {}
+
+            @Override
+            public void send(int acceptor, Request request) {
+                RuntimeException planted = defect.get();
+                if (planted != null) {
+                    throw planted;
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        NodeSettings settings = new NodeSettings(
+                "a",
+                new Cell("default", List.of("a", "b", "c")),
+                new Timing(TIME.toNanos(), 0.01),
+                TIME,
+                Duration.ofSeconds(1),
+                false,
+                true,
+                100,
+                Map.of());
+        try (LeaseNode member = new LeaseNode(settings, broken, new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.start();
+            LeaderElection election = member.election("leader");
+            election.start();
+            clock.advance(TIME);
+            defect.set(new IllegalStateException("planted"));
+
+            assertThat(member.tryAcquireAsync("job", TIME).toCompletableFuture())
+                    .isNotCompletedExceptionally();
+
+            assertThat(member.isFailed()).isTrue();
+            assertThat(election.isLeader()).isFalse();
+        }
+    }
+}

@@ -1,0 +1,1063 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.AcceptedLease;
+import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Message;
+import io.paxoslease.protocol.Mistake;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.PrepareResponse;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Tenure;
+import io.paxoslease.protocol.Timing;
+import io.paxoslease.protocol.WeakAcceptor;
+import io.paxoslease.protocol.WeakProposer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * A whole cell of production engines, proposers and acceptors on virtual clocks and a virtual network, everything drawn from one seed.
+ *
+ * <p>Three phases: trouble, in which the planned faults and the deeds of users happen; calm, in which faults have stopped and every
+ * wanted lease must get an owner within {@link #livenessBoundNanos()}; and the end, in which everybody gives up and all memory must go.
+ * The invariants are checked at every event that can break them: a new or longer authority, a step of a wall clock, an answer of an acceptor.
+ * Between events authority only shrinks.
+ */
+final class Simulation {
+
+    /** What a run may exercise; a suite in which one of these never happened proves little. */
+    enum Happening {
+        TENURE,
+        TAKEOVER,
+        EXTENSION,
+        EXTENSION_FAILED,
+        LEASE_LOST,
+        LEASE_RELEASED,
+        CLAIM_UNAVAILABLE,
+        CRASH,
+        CRASH_OF_OWNER,
+        CRASH_OF_ACCEPTOR_WITH_LEASES,
+        RESTART_WITHIN_QUARANTINE,
+        PAUSE_OF_OWNER,
+        SUSPEND_OF_OWNER,
+        WALL_STEP_OF_OWNER,
+        SLOW_NODE,
+        CUT,
+        ONE_WAY_CUT,
+        MESSAGE_LOST,
+        MESSAGE_CUT_OFF,
+        MESSAGE_DUPLICATED,
+        MESSAGE_DELAYED_BEYOND_LEASE,
+        STALE_ANSWER,
+        ANSWER_TO_FORMER_LIFE,
+        PREPARE_REJECTED,
+        PROPOSE_REJECTED_BY_PROMISE,
+        PROPOSE_REJECTED_BY_LIVE_LEASE,
+        BLOCKED_BY_LIVE_LEASE,
+        REFUSED_IN_QUARANTINE,
+        REFUSED_ABOVE_MAXIMUM,
+        CHANGE_OF_MEMBERS,
+        REFUSED_OTHER_MEMBERS,
+        TENURE_OF_TWIN,
+        TOKENS_COMPARED,
+        LIVENESS_CHECKED,
+        MEMORY_CHECKED
+    }
+
+    /** What came of a run. */
+    record Result(
+            long seed, long events, long trueNanos, long transcript, long[] happened, String violation, int planned) {}
+
+    private static final long MILLI = 1_000_000L;
+    private static final long SECOND = 1_000 * MILLI;
+    private static final int TOGGLES = 3;
+
+    // What the seed decides.
+    private final long seed;
+    private final Set<Mistake> mistakes;
+    private final BitSet omitted;
+    private final Consumer<String> log;
+    private final Dice network;
+    private final int members;
+    private final int resources;
+    private final String[] names;
+    private final long maxLeaseNanos;
+    private final double drift;
+    private final boolean wallClocksAgree;
+    private final long roundTimeoutNanos;
+    private final long usualDelayNanos;
+    private final long troubleEndsNanos;
+    private final Cell cell;
+    private final Cell otherCell;
+    private final boolean cellsMeet;
+    private double loss;
+    private double duplication;
+    private double longDelay;
+    private double refusedConnection;
+
+    // The world.
+    private final Host[] hosts;
+    private final boolean[][] cut;
+    private final List<Planned> plan = new ArrayList<>();
+    private Event[] queue = new Event[1024];
+    private int queued;
+    private long sequence;
+    private long trueNanos;
+    private boolean calm;
+
+    // What is observed.
+    private final long[] happened = new long[Happening.values().length];
+    private final Tenure[] lastTenure;
+    private final int[] lastOwner;
+    private final long[] livesAtLastTenure;
+    private long lives;
+    private long events;
+    private long transcript;
+    private String violation;
+
+    /** A node of the cell over all its lives. */
+    private static final class Host {
+        final int index;
+        final String nodeId;
+        final Machine machine;
+        final Timing timing;
+        final boolean wallMayStepBack;
+        Cell cell;
+        Life life;
+        long pausedUntil;
+        long slowness;
+
+        Host(int index, String nodeId, Machine machine, Timing timing, Cell cell, boolean wallMayStepBack) {
+            this.index = index;
+            this.nodeId = nodeId;
+            this.machine = machine;
+            this.timing = timing;
+            this.cell = cell;
+            this.wallMayStepBack = wallMayStepBack;
+        }
+    }
+
+    /** One life of a node: what {@link LeaseNode} holds together in production. */
+    private static final class Life {
+        final Host host;
+        final Cell cell;
+        final Incarnation self;
+        final int selfIndex;
+        final LeaseEngine engine;
+        final Acceptor role;
+        final LocalAcceptor acceptor;
+        final List<Claim> claims = new ArrayList<>();
+        final long[] promised;
+        final long bornNanos;
+        long timerAt = Long.MAX_VALUE;
+        Now lastTimer;
+
+        Life(
+                Host host,
+                LeaseEngine engine,
+                Incarnation self,
+                Acceptor role,
+                BallotSequence ballots,
+                int names,
+                long born) {
+            this.host = host;
+            this.cell = host.cell;
+            this.self = self;
+            this.selfIndex = role == null ? -1 : cell.indexOf(host.nodeId);
+            this.engine = engine;
+            this.role = role;
+            this.acceptor = role == null ? null : new LocalAcceptor(role, ballots);
+            this.promised = new long[names];
+            this.bornNanos = born;
+        }
+    }
+
+    private static final class Event {
+        long at;
+        long order;
+        Runnable action;
+    }
+
+    /** A fault or a deed of a user, decided before the run begins so that a failing plan can be shrunk. */
+    private record Planned(long at, String what, Runnable action) {}
+
+    Simulation(long seed) {
+        this(seed, Set.of(), new BitSet(), null);
+    }
+
+    Simulation(long seed, Set<Mistake> mistakes, BitSet omitted, Consumer<String> log) {
+        this.seed = seed;
+        this.mistakes = mistakes;
+        this.omitted = omitted;
+        this.log = log;
+        Dice dice = new Dice(seed * 0x5851f42d4c957f2dL + 1);
+        this.network = new Dice(seed * 0x14057b7ef767814fL + 2);
+        this.members = (int) dice.one(1, 2, 3, 3, 3, 4, 5, 5, 6, 7);
+        this.resources = (int) dice.one(1, 1, 2, 3, 8);
+        this.names = new String[resources];
+        for (int i = 0; i < resources; i++) {
+            names[i] = "r" + i;
+        }
+        this.maxLeaseNanos = dice.one(20, 100, 500, 2_000, 10_000) * MILLI;
+        this.drift = dice.one(0, 1, 1, 10, 30) / 100.0;
+        this.wallClocksAgree = dice.chance(0.3);
+        this.roundTimeoutNanos = dice.one(100, 500, 1_000) * MILLI;
+        this.usualDelayNanos = Math.min(maxLeaseNanos / 20, dice.one(50_000, 500_000, 5 * MILLI));
+        this.troubleEndsNanos = 15 * maxLeaseNanos + dice.nextLong(15 * maxLeaseNanos);
+        this.loss = dice.one(0, 0, 1, 5, 20) / 100.0;
+        this.duplication = dice.one(0, 1, 5, 20) / 100.0;
+        this.longDelay = dice.one(0, 0, 1, 5) / 100.0;
+        this.refusedConnection = dice.nextDouble();
+        int bystanders = (int) dice.one(0, 1, 2, 5, 13);
+        List<String> nodes = new ArrayList<>();
+        for (int i = 0; i < members + bystanders; i++) {
+            nodes.add("n" + i);
+        }
+        this.cell = new Cell("cell", nodes.subList(0, members));
+        // One member more, one less, or a foreign list that must be refused.
+        int change = dice.nextInt(4);
+        if (change == 1 && bystanders > 0) {
+            this.otherCell = new Cell("cell", nodes.subList(0, members + 1));
+        } else if (change == 2 && members > 1) {
+            this.otherCell = new Cell("cell", nodes.subList(0, members - 1));
+        } else {
+            this.otherCell = cell;
+        }
+        this.cellsMeet = cell.majoritiesMeet(otherCell);
+        boolean twin = dice.chance(0.2);
+        int size = nodes.size() + (twin ? 1 : 0);
+        this.hosts = new Host[size];
+        this.cut = new boolean[size][size];
+        this.lastTenure = new Tenure[resources];
+        this.lastOwner = new int[resources];
+        this.livesAtLastTenure = new long[resources];
+        Arrays.fill(lastOwner, -1);
+        int odd = dice.chance(0.2) ? dice.nextInt(size) : -1;
+        for (int i = 0; i < size; i++) {
+            double rate = 1 + drift * (dice.chance(0.5) ? dice.one(-1, 1) : 2 * dice.nextDouble() - 1);
+            long origin = dice.chance(0.3) ? Long.MAX_VALUE - dice.nextLong(20 * maxLeaseNanos) : dice.nextLong();
+            long wall = wallClocksAgree ? 0 : dice.one(-3_600, -2, 0, 0, 1, 7, 3_600) * SECOND;
+            long bound = i == odd ? Math.max(Timing.MIN_LEASE_NANOS, maxLeaseNanos / 2) : maxLeaseNanos;
+            // The last one may be a second process under the id of another, without a listening port.
+            String nodeId = i < nodes.size() ? nodes.get(i) : nodes.get(dice.nextInt(nodes.size()));
+            hosts[i] = new Host(
+                    i,
+                    nodeId,
+                    new Machine(rate, origin, wall),
+                    new Timing(bound, drift),
+                    cell,
+                    !wallClocksAgree && dice.chance(0.5));
+        }
+        toggle(0, () -> loss = 0);
+        toggle(1, () -> duplication = 0);
+        toggle(2, () -> longDelay = 0);
+        plan(dice);
+    }
+
+    private void toggle(int index, Runnable off) {
+        plan.add(new Planned(
+                0, List.of("message loss", "duplication", "long delays").get(index), () -> {}));
+        if (omitted.get(index)) {
+            off.run();
+        }
+    }
+
+    /** How long after the end of all trouble a wanted lease may be without an owner. */
+    long livenessBoundNanos() {
+        // Silence of restarted acceptors, then records and hints of former owners, then a good number of rounds and
+        // back-offs.
+        return (long) (3 * maxLeaseNanos / (1 - drift)) + 20 * (roundTimeoutNanos + 500 * MILLI);
+    }
+
+    // The plan.
+
+    private void plan(Dice dice) {
+        for (Host host : hosts) {
+            for (int i = 0; i < resources; i++) {
+                if (dice.chance(0.6)) {
+                    planDeed(dice, host, i, 0, dice.nextLong(maxLeaseNanos));
+                }
+            }
+        }
+        int deeds = 20 + dice.nextInt(200);
+        for (int i = 0; i < deeds; i++) {
+            planDeed(
+                    dice,
+                    hosts[dice.nextInt(hosts.length)],
+                    dice.nextInt(resources),
+                    dice.nextInt(8),
+                    dice.nextLong(troubleEndsNanos));
+        }
+        double[] weights = new double[9];
+        double total = 0;
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] = dice.chance(0.4) ? 0 : dice.nextDouble();
+            total += weights[i];
+        }
+        int faults = total == 0 ? 0 : dice.nextInt(80);
+        for (int i = 0; i < faults; i++) {
+            double draw = dice.nextDouble() * total;
+            int kind = 0;
+            while (kind < weights.length - 1 && (draw -= weights[kind]) >= 0) {
+                kind++;
+            }
+            planFault(dice, kind, dice.nextLong(troubleEndsNanos));
+        }
+        for (int i = TOGGLES; i < plan.size(); i++) {
+            if (!omitted.get(i)) {
+                Planned planned = plan.get(i);
+                at(planned.at, () -> {
+                    if (!calm) {
+                        note(planned.what);
+                        planned.action.run();
+                    }
+                });
+            }
+        }
+    }
+
+    private void planDeed(Dice dice, Host host, int resource, int deed, long at) {
+        long longest = host.timing.maxLeaseNanos();
+        long lease = dice.chance(0.5) ? longest : dice.spread(Timing.MIN_LEASE_NANOS, longest);
+        long wait = dice.spread(1, 5 * maxLeaseNanos);
+        int pick = dice.nextInt(1000);
+        long yield = dice.one(0, 0, 200) * MILLI;
+        String name = names[resource];
+        String what = host.nodeId + " "
+                + List.of(
+                                "stands",
+                                "waits",
+                                "tries",
+                                "withdraws",
+                                "resigns",
+                                "extends",
+                                "extends automatically",
+                                "watches")
+                        .get(deed)
+                + " for " + name;
+        plan.add(new Planned(at, what, () -> {
+            Life life = host.life;
+            if (life == null || host.pausedUntil > trueNanos) {
+                return;
+            }
+            Claim old = life.claims.isEmpty() ? null : life.claims.get(pick % life.claims.size());
+            switch (deed) {
+                case 0 -> {
+                    if (life.claims.stream().noneMatch(claim -> claim.isStanding() && claim.resource.equals(name))) {
+                        submit(life, Claim.standing(name, lease, yield));
+                    }
+                }
+                case 1 ->
+                    submit(
+                            life,
+                            Claim.patient(
+                                    name, lease, host.machine.now(trueNanos).nanos() + wait));
+                case 2 ->
+                    submit(
+                            life,
+                            Claim.once(name, lease, host.machine.now(trueNanos).nanos() + roundTimeoutNanos));
+                case 3 -> {
+                    if (old != null) {
+                        withdraw(life, old);
+                    }
+                }
+                case 4 -> {
+                    if (old != null && old.isStanding()) {
+                        run(life, (now, out) -> life.engine.resign(old, now, out));
+                        if (old.tenure != null) {
+                            violate("a lease is held after it was resigned");
+                        }
+                    }
+                }
+                case 5 -> {
+                    if (old != null) {
+                        run(life, (now, out) -> life.engine.extend(old, now, out));
+                    }
+                }
+                case 6 -> {
+                    if (old != null) {
+                        run(life, (now, out) -> life.engine.autoExtend(old, now, out));
+                    }
+                }
+                default -> life.engine.watch(name);
+            }
+        }));
+    }
+
+    private void planFault(Dice dice, int kind, long at) {
+        Host host = hosts[dice.nextInt(hosts.length)];
+        Host other = hosts[dice.nextInt(hosts.length)];
+        long duration = dice.spread(MILLI, 3 * maxLeaseNanos);
+        switch (kind) {
+            case 0 -> planCrash(at, host, dice.chance(0.3) ? 0 : duration, dice.chance(0.3));
+            case 1 -> {
+                // In quick succession.
+                for (int i = 0; i < 3; i++) {
+                    planCrash(at + i * duration / 8, host, duration / 16, false);
+                }
+            }
+            case 2 -> {
+                // A rolling restart, perhaps to another list of members.
+                boolean change = dice.chance(0.5);
+                for (int i = 0; i < hosts.length; i++) {
+                    planCrash(at + i * duration, hosts[i], duration / 4, change);
+                }
+            }
+            case 3 ->
+                plan.add(new Planned(at, "pause of " + host.nodeId + " for " + duration, () -> {
+                    count(Happening.PAUSE_OF_OWNER, owns(host));
+                    host.pausedUntil = Math.max(host.pausedUntil, trueNanos + duration);
+                }));
+            case 4 -> {
+                if (!host.wallMayStepBack) {
+                    plan.add(new Planned(at, "suspend of " + host.nodeId + " for " + duration, () -> {
+                        count(Happening.SUSPEND_OF_OWNER, owns(host));
+                        host.pausedUntil = Math.max(host.pausedUntil, trueNanos + duration);
+                        host.machine.suspend(trueNanos, host.pausedUntil);
+                    }));
+                }
+            }
+            case 5 -> {
+                if (!wallClocksAgree) {
+                    long step = (host.wallMayStepBack ? dice.one(-1, 1) : 1) * dice.spread(MILLI, 600 * SECOND);
+                    plan.add(new Planned(at, "wall clock of " + host.nodeId + " steps by " + step, () -> {
+                        count(Happening.WALL_STEP_OF_OWNER, owns(host));
+                        host.machine.stepWall(step);
+                        for (int i = 0; i < resources; i++) {
+                            checkOwners(i);
+                        }
+                    }));
+                }
+            }
+            case 6 -> {
+                count(Happening.ONE_WAY_CUT, true);
+                plan.add(new Planned(at, "cut from " + host.nodeId + " to " + other.nodeId, () -> {
+                    cut[host.index][other.index] = true;
+                    at(trueNanos + duration, () -> cut[host.index][other.index] = false);
+                }));
+            }
+            case 7 -> {
+                BitSet side = BitSet.valueOf(new long[] {dice.nextLong()});
+                boolean alone = dice.chance(0.5);
+                count(Happening.CUT, true);
+                plan.add(new Planned(at, alone ? "isolation of " + host.nodeId : "partition", () -> {
+                    setCut(side, alone ? host : null, true);
+                    at(trueNanos + duration, () -> setCut(side, alone ? host : null, false));
+                }));
+            }
+            default -> {
+                count(Happening.SLOW_NODE, true);
+                plan.add(new Planned(at, "slowness of " + host.nodeId, () -> {
+                    host.slowness = duration / 10;
+                    at(trueNanos + 2 * duration, () -> host.slowness = 0);
+                }));
+            }
+        }
+    }
+
+    private void setCut(BitSet side, Host alone, boolean value) {
+        for (int i = 0; i < hosts.length; i++) {
+            for (int j = 0; j < hosts.length; j++) {
+                boolean apart =
+                        alone == null ? side.get(i % 64) != side.get(j % 64) : (i == alone.index) != (j == alone.index);
+                if (apart) {
+                    cut[i][j] = value;
+                }
+            }
+        }
+    }
+
+    private void planCrash(long at, Host host, long downNanos, boolean change) {
+        plan.add(new Planned(at, "crash of " + host.nodeId + (change ? " to restart with other members" : ""), () -> {
+            Life life = host.life;
+            if (life == null) {
+                return;
+            }
+            count(Happening.CRASH, true);
+            count(Happening.CRASH_OF_OWNER, owns(host));
+            Now now = host.machine.now(trueNanos);
+            if (life.role != null) {
+                count(Happening.CRASH_OF_ACCEPTOR_WITH_LEASES, life.role.leases() > 0);
+                count(Happening.RESTART_WITHIN_QUARANTINE, !life.role.isVoting(now));
+            }
+            host.life = null;
+            if (change && !otherCell.equals(cell)) {
+                host.cell = host.cell.equals(cell) ? otherCell : cell;
+                count(Happening.CHANGE_OF_MEMBERS, true);
+            }
+            at(trueNanos + downNanos, () -> {
+                if (host.life == null) {
+                    boot(host);
+                }
+            });
+        }));
+    }
+
+    // The run.
+
+    Result run() {
+        try {
+            for (Host host : hosts) {
+                boot(host);
+            }
+            runUntil(troubleEndsNanos);
+            calmDown();
+            runUntil(troubleEndsNanos + livenessBoundNanos());
+            if (violation == null) {
+                checkLiveness();
+            }
+            end();
+        } catch (RuntimeException impossible) {
+            StackTraceElement[] trace = impossible.getStackTrace();
+            violate("an exception out of the core: " + impossible + " at " + (trace.length > 0 ? trace[0] : "?"));
+        }
+        return new Result(seed, events, trueNanos, transcript, happened, violation, plan.size());
+    }
+
+    /** What was planned, by number. */
+    String planned(int index) {
+        Planned planned = plan.get(index);
+        return planned.at / 1_000 + " us: " + planned.what;
+    }
+
+    private void calmDown() {
+        calm = true;
+        loss = 0;
+        duplication = 0;
+        longDelay = 0;
+        for (boolean[] row : cut) {
+            Arrays.fill(row, false);
+        }
+        note("trouble ends");
+        for (Host host : hosts) {
+            host.slowness = 0;
+            host.pausedUntil = Math.min(host.pausedUntil, trueNanos);
+            if (host.life == null) {
+                boot(host);
+            }
+        }
+        for (int i = 0; i < resources; i++) {
+            Life life = hosts[i % hosts.length].life;
+            String name = names[i];
+            if (life.claims.stream().noneMatch(claim -> claim.isStanding() && claim.resource.equals(name))) {
+                submit(life, Claim.standing(name, Math.max(Timing.MIN_LEASE_NANOS, maxLeaseNanos / 2), 0));
+            }
+        }
+    }
+
+    private void checkLiveness() {
+        count(Happening.LIVENESS_CHECKED, true);
+        for (int i = 0; i < resources; i++) {
+            if (lastTenure[i] == null || !isHeldBySomebody(i)) {
+                // Between two tenures for a moment, perhaps: a healthy cell has had one within the bound.
+                if (!tenuredWhenCalm[i]) {
+                    violate("nobody owns " + names[i] + " although nothing went wrong for " + livenessBoundNanos()
+                            + " ns");
+                }
+            }
+        }
+    }
+
+    private final boolean[] tenuredWhenCalm = new boolean[8];
+
+    private boolean isHeldBySomebody(int resource) {
+        for (Host host : hosts) {
+            if (host.life != null && active(host, resource) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Everybody gives up, and when the last record has expired no memory is left. */
+    private void end() {
+        for (Host host : hosts) {
+            Life life = host.life;
+            for (Claim claim : List.copyOf(life.claims)) {
+                withdraw(life, claim);
+            }
+        }
+        runUntil(trueNanos + (long) (2 * maxLeaseNanos / (1 - drift)) + 3 * SECOND);
+        count(Happening.MEMORY_CHECKED, true);
+        for (Host host : hosts) {
+            Life life = host.life;
+            for (Candidacy candidacy : life.engine.candidacies()) {
+                if (!candidacy.watched || !candidacy.claims.isEmpty()) {
+                    violate(host.nodeId + " remembers a candidacy for " + candidacy.resource + " that nobody wants");
+                }
+            }
+            if (life.role != null) {
+                life.role.sweep(1_000, host.machine.now(trueNanos));
+                if (life.role.resources() > 0) {
+                    violate("the acceptor of " + host.nodeId + " remembers " + life.role.resources()
+                            + " resources without a lease");
+                }
+            }
+        }
+    }
+
+    private void runUntil(long end) {
+        while (queued > 0 && queue[0].at <= end && violation == null) {
+            Event event = poll();
+            trueNanos = event.at;
+            events++;
+            event.action.run();
+        }
+        trueNanos = Math.max(trueNanos, end);
+    }
+
+    private void boot(Host host) {
+        lives++;
+        Now now = host.machine.now(trueNanos);
+        Dice random = new Dice(seed * 31 + lives);
+        Incarnation self = new Incarnation(host.nodeId, random.nextLong());
+        BallotSequence ballots = new BallotSequence();
+        boolean twin = host.index > 0 && host.index == hosts.length - 1 && !host.nodeId.equals("n" + host.index);
+        Acceptor role = null;
+        if (!twin && host.cell.indexOf(host.nodeId) >= 0) {
+            role = mistakes.isEmpty()
+                    ? new Acceptor(host.timing, 1_000, now)
+                    : new WeakAcceptor(mistakes, host.timing, 1_000, now);
+        }
+        LeaseEngine engine = mistakes.isEmpty()
+                ? new LeaseEngine(self, host.cell, host.timing, ballots, roundTimeoutNanos, random)
+                : new LeaseEngine(
+                        self,
+                        new WeakProposer(mistakes, self, host.cell, host.timing, ballots),
+                        roundTimeoutNanos,
+                        random);
+        Life life = new Life(host, engine, self, role, ballots, resources, trueNanos);
+        life.lastTimer = now;
+        host.life = life;
+        if (role != null) {
+            life.acceptor.open(false, now);
+        }
+        note(host.nodeId + " starts as " + self);
+        schedule(life, now);
+    }
+
+    private interface Step {
+        void run(Now now, LeaseEngine.Output out);
+    }
+
+    /** One event at a node, in the manner of {@link LeaseNode}. */
+    private void run(Life life, Step step) {
+        LeaseEngine.Output out = new LeaseEngine.Output();
+        Now now = life.host.machine.now(trueNanos);
+        step.run(now, out);
+        for (int i = 0; i < out.requests.size(); i++) {
+            broadcast(life, out.requests.get(i), now, out);
+        }
+        for (int i = 0; i < out.notices.size(); i++) {
+            tell(life, out.notices.get(i));
+        }
+        schedule(life, now);
+    }
+
+    private void submit(Life life, Claim claim) {
+        life.claims.add(claim);
+        run(life, (now, out) -> life.engine.submit(claim, now, out));
+    }
+
+    private void withdraw(Life life, Claim claim) {
+        run(life, (now, out) -> life.engine.withdraw(claim, now, out));
+        life.claims.remove(claim);
+        if (claim.tenure != null) {
+            violate("a lease is held after its claim was withdrawn");
+        }
+    }
+
+    private void broadcast(Life life, Request request, Now now, LeaseEngine.Output out) {
+        for (int i = 0; i < life.cell.size(); i++) {
+            if (i != life.selfIndex) {
+                send(life, i, request);
+            }
+        }
+        if (life.acceptor != null) {
+            if (life.role instanceof WeakAcceptor weak) {
+                weak.serveLocalProposer(true);
+            }
+            Response response = life.acceptor.handle(request, now);
+            observe(life, request, response, now);
+            if (life.role instanceof WeakAcceptor weak) {
+                weak.serveLocalProposer(false);
+            }
+            if (response != null) {
+                life.engine.onResponse(life.selfIndex, response, now, out);
+            } else if (!(request instanceof ReleaseRequest)) {
+                life.engine.onUnanswered(life.selfIndex, request, now, out);
+            }
+        }
+    }
+
+    private void schedule(Life life, Now now) {
+        OptionalLong next = life.engine.nextWakeNanos();
+        long pause = SECOND;
+        if (next.isPresent()) {
+            pause = Math.max(0, Math.min(pause, next.getAsLong() - now.nanos()));
+        }
+        long at = trueNanos + life.host.machine.trueNanos(pause) + 1;
+        if (at < life.timerAt) {
+            // Timers are late now and then.
+            long late = !calm && network.nextInt(16) == 0 ? network.nextLong(50 * MILLI) : 0;
+            life.timerAt = at;
+            at(at + late, () -> onTimer(life, at));
+        }
+    }
+
+    private void onTimer(Life life, long at) {
+        if (life.host.life != life || life.timerAt != at) {
+            return;
+        }
+        if (life.host.pausedUntil > trueNanos) {
+            at(life.host.pausedUntil, () -> onTimer(life, at));
+            return;
+        }
+        life.timerAt = Long.MAX_VALUE;
+        record(1, life.host.index, 0);
+        Now now = life.host.machine.now(trueNanos);
+        long wallAhead =
+                now.wallMillis() - life.lastTimer.wallMillis() - (now.nanos() - life.lastTimer.nanos()) / MILLI;
+        life.lastTimer = now;
+        if (life.acceptor != null) {
+            life.acceptor.sweep(4_096, now);
+        }
+        run(life, (its, out) -> {
+            if (wallAhead > 100) {
+                life.engine.settleAll(its, out);
+            }
+            life.engine.onTime(its, out);
+        });
+    }
+
+    // The network.
+
+    private void send(Life from, int acceptor, Request request) {
+        int to = Integer.parseInt(from.cell.acceptors().get(acceptor).substring(1));
+        travel(from.host, hosts[to], request, () -> onRequest(from, hosts[to], acceptor, request));
+    }
+
+    private void travel(Host from, Host to, Message message, Runnable arrival) {
+        if (cut[from.index][to.index]) {
+            count(Happening.MESSAGE_CUT_OFF, true);
+            return;
+        }
+        if (network.chance(loss)) {
+            count(Happening.MESSAGE_LOST, true);
+            return;
+        }
+        int copies = network.chance(duplication) ? 2 : 1;
+        count(Happening.MESSAGE_DUPLICATED, copies == 2);
+        for (int i = 0; i < copies; i++) {
+            long delay = usualDelayNanos / 2 + network.nextLong(usualDelayNanos) + from.slowness + to.slowness;
+            if (network.chance(longDelay)) {
+                delay += network.nextLong(3 * maxLeaseNanos);
+                count(Happening.MESSAGE_DELAYED_BEYOND_LEASE, delay > maxLeaseNanos);
+            }
+            arrive(to, trueNanos + delay, message, arrival);
+        }
+    }
+
+    private void arrive(Host to, long at, Message message, Runnable arrival) {
+        at(at, () -> {
+            if (to.pausedUntil > trueNanos) {
+                arrive(to, to.pausedUntil, message, arrival);
+                return;
+            }
+            record(2, to.index, message.ballot().counter());
+            arrival.run();
+        });
+    }
+
+    private void onRequest(Life from, Host to, int acceptor, Request request) {
+        Life life = to.life;
+        if (life == null || life.acceptor == null) {
+            if (network.chance(refusedConnection)) {
+                unanswered(from, to, acceptor, request);
+            }
+            return;
+        }
+        if (life.cell != from.cell && !life.cell.equals(from.cell) && !cellsMeet) {
+            count(Happening.REFUSED_OTHER_MEMBERS, true);
+            return;
+        }
+        Now now = to.machine.now(trueNanos);
+        Response response = life.acceptor.handle(request, now);
+        observe(life, request, response, now);
+        if (life.engine.cares(request.resource())) {
+            run(life, (its, out) -> hint(life, request, response, its, out));
+        }
+        if (response != null) {
+            travel(to, from.host, response, () -> onResponse(from, acceptor, response));
+        } else if (!(request instanceof ReleaseRequest)) {
+            unanswered(from, to, acceptor, request);
+        }
+    }
+
+    private void hint(Life life, Request request, Response response, Now now, LeaseEngine.Output out) {
+        if (request instanceof ReleaseRequest release) {
+            life.engine.onOwnerGone(release.resource(), release.ballot().owner(), now, out);
+        } else if (request instanceof ProposeRequest propose
+                && response instanceof ProposeResponse answer
+                && answer.accepted()) {
+            AcceptedLease lease = answer.lease();
+            long remaining = lease == null ? propose.leaseNanos() : lease.remainingNanos();
+            life.engine.onOwnerSeen(propose.resource(), propose.ballot().owner(), remaining, now, out);
+        }
+    }
+
+    private void unanswered(Life from, Host to, int acceptor, Request request) {
+        travel(to, from.host, request, () -> {
+            Life life = from.host.life;
+            if (life == from) {
+                run(life, (now, out) -> life.engine.onUnanswered(acceptor, request, now, out));
+            }
+        });
+    }
+
+    private void onResponse(Life from, int acceptor, Response response) {
+        Life life = from.host.life;
+        if (life == null) {
+            return;
+        }
+        count(Happening.ANSWER_TO_FORMER_LIFE, life != from);
+        run(life, (now, out) -> life.engine.onResponse(acceptor, response, now, out));
+    }
+
+    // What must hold.
+
+    private void observe(Life life, Request request, Response response, Now now) {
+        if (response == null) {
+            if (!(request instanceof ReleaseRequest)) {
+                boolean voting = life.role.isVoting(now);
+                count(voting ? Happening.REFUSED_ABOVE_MAXIMUM : Happening.REFUSED_IN_QUARANTINE, true);
+            }
+            return;
+        }
+        int resource = request.resource().charAt(1) - '0';
+        if (response.promisedCounter() < life.promised[resource]) {
+            violate("the promise of " + life.self + " fell from " + life.promised[resource] + " to "
+                    + response.promisedCounter());
+        }
+        life.promised[resource] = response.promisedCounter();
+        boolean below = response.promisedCounter() > request.ballot().counter();
+        if (response instanceof PrepareResponse prepare) {
+            count(Happening.PREPARE_REJECTED, !prepare.promised());
+            count(Happening.BLOCKED_BY_LIVE_LEASE, prepare.promised() && prepare.lease() != null);
+        } else if (response instanceof ProposeResponse propose && !propose.accepted()) {
+            count(below ? Happening.PROPOSE_REJECTED_BY_PROMISE : Happening.PROPOSE_REJECTED_BY_LIVE_LEASE, true);
+        }
+        count(Happening.STALE_ANSWER, below);
+    }
+
+    private void tell(Life life, Notice notice) {
+        int resource = notice.resource().charAt(1) - '0';
+        record(3, life.host.index, notice.getClass().getSimpleName().hashCode());
+        if (log != null) {
+            note(life.host.nodeId + " " + notice.getClass().getSimpleName() + " " + notice.resource());
+        }
+        if (notice instanceof Notice.Acquired acquired) {
+            if (!life.claims.contains(acquired.claim())) {
+                violate("a claim that had ended got a tenure");
+            }
+            count(Happening.TENURE, true);
+            count(Happening.TAKEOVER, lastOwner[resource] >= 0 && lastOwner[resource] != life.host.index);
+            count(Happening.TENURE_OF_TWIN, life.role == null && life.cell.indexOf(life.host.nodeId) >= 0);
+            checkToken(resource, acquired.tenure());
+            lastOwner[resource] = life.host.index;
+            lastTenure[resource] = acquired.tenure();
+            livesAtLastTenure[resource] = lives;
+            tenuredWhenCalm[resource] |= calm;
+            checkOwners(resource);
+            checkExclusion(life, acquired.tenure());
+        } else if (notice instanceof Notice.Extended extended) {
+            count(Happening.EXTENSION, true);
+            tenuredWhenCalm[resource] |= calm;
+            checkOwners(resource);
+            checkExclusion(life, extended.tenure());
+        } else if (notice instanceof Notice.ExtensionFailed) {
+            count(Happening.EXTENSION_FAILED, true);
+        } else if (notice instanceof Notice.Lost lost) {
+            count(Happening.LEASE_LOST, true);
+            ended(life, lost.claim());
+        } else if (notice instanceof Notice.Released released) {
+            count(Happening.LEASE_RELEASED, true);
+            ended(life, released.claim());
+        } else if (notice instanceof Notice.Unavailable unavailable) {
+            count(Happening.CLAIM_UNAVAILABLE, true);
+            life.claims.remove(unavailable.claim());
+        }
+    }
+
+    private static void ended(Life life, Claim claim) {
+        if (!claim.isStanding()) {
+            life.claims.remove(claim);
+        }
+    }
+
+    /** X3, under its condition: the wall clocks agree, or no acceptor lost its memory since. */
+    private void checkToken(int resource, Tenure tenure) {
+        Tenure last = lastTenure[resource];
+        if (last != null && (wallClocksAgree || livesAtLastTenure[resource] == lives)) {
+            count(Happening.TOKENS_COMPARED, true);
+            if (tenure.token() <= last.token()) {
+                violate("the token of " + tenure.resource() + " fell from " + last.token() + " to " + tenure.token());
+            }
+        }
+    }
+
+    /** At most one owner at this instant of true time. */
+    private void checkOwners(int resource) {
+        Host owner = null;
+        for (Host host : hosts) {
+            if (host.life != null && active(host, resource) != null) {
+                if (owner != null) {
+                    violate("two owners of " + names[resource] + ": " + owner.life.self + " and " + host.life.self);
+                }
+                owner = host;
+            }
+        }
+    }
+
+    /** What {@code isHeld} of a host would answer now. */
+    private Tenure active(Host host, int resource) {
+        Candidacy candidacy = host.life.engine.candidacy(names[resource]);
+        if (candidacy == null) {
+            return null;
+        }
+        Now now = null;
+        for (Claim claim : candidacy.claims) {
+            Tenure tenure = claim.tenure;
+            if (tenure != null) {
+                now = now == null ? host.machine.now(trueNanos) : now;
+                if (tenure.isActive(now)) {
+                    return tenure;
+                }
+            }
+        }
+        return null;
+    }
+
+    private boolean owns(Host host) {
+        for (int i = 0; i < resources; i++) {
+            if (host.life != null && active(host, i) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The owner's authority ends before the exclusions of a majority do, whatever the clocks' rates. */
+    private void checkExclusion(Life owner, Tenure tenure) {
+        if (!mistakes.isEmpty()) {
+            return;
+        }
+        Machine machine = owner.host.machine;
+        long authority = machine.trueNanos(tenure.deadline().remainingNanos(machine.now(trueNanos)));
+        int excluding = 0;
+        for (String acceptor : owner.cell.acceptors()) {
+            Host host = hosts[Integer.parseInt(acceptor.substring(1))];
+            Now now = host.machine.now(trueNanos);
+            long left;
+            if (host.life == null || host.life.role == null) {
+                left = Long.MAX_VALUE / 4;
+            } else {
+                AcceptedLease lease = host.life.role.lease(tenure.resource(), now);
+                left = lease != null && lease.ballot().owner().equals(owner.self)
+                        ? lease.remainingNanos()
+                        : host.life.role.quarantineRemainingNanos(now);
+            }
+            // One nanosecond per conversion is lost to rounding.
+            excluding += host.machine.trueNanos(left) + 3 >= authority ? 1 : 0;
+        }
+        if (excluding < owner.cell.majority()) {
+            violate("the authority of " + tenure + " is contained in only " + excluding + " exclusions");
+        }
+    }
+
+    private void violate(String what) {
+        if (violation == null) {
+            violation = what + " at " + trueNanos + " ns";
+            note("VIOLATION: " + what);
+        }
+    }
+
+    // Bookkeeping.
+
+    private void count(Happening happening, boolean condition) {
+        if (condition) {
+            happened[happening.ordinal()]++;
+        }
+    }
+
+    private void note(String what) {
+        if (log != null) {
+            log.accept(trueNanos / 1_000 + " us  " + what);
+        }
+    }
+
+    private void record(int kind, int host, long what) {
+        transcript = (transcript ^ trueNanos) * 0x9e3779b97f4a7c15L;
+        transcript ^= transcript >>> 29;
+        transcript = (transcript ^ (kind * 64L + host) ^ what << 12) * 0xbf58476d1ce4e5b9L;
+    }
+
+    // The event queue: a binary heap by time, then by order of scheduling.
+
+    private void at(long at, Runnable action) {
+        Event event = new Event();
+        event.at = at;
+        event.order = sequence++;
+        event.action = action;
+        if (queued == queue.length) {
+            queue = Arrays.copyOf(queue, queued * 2);
+        }
+        int i = queued++;
+        while (i > 0) {
+            int parent = (i - 1) / 2;
+            if (isBefore(queue[parent], event)) {
+                break;
+            }
+            queue[i] = queue[parent];
+            i = parent;
+        }
+        queue[i] = event;
+    }
+
+    private Event poll() {
+        Event first = queue[0];
+        Event last = queue[--queued];
+        queue[queued] = null;
+        int i = 0;
+        while (2 * i + 1 < queued) {
+            int child = 2 * i + 1;
+            if (child + 1 < queued && isBefore(queue[child + 1], queue[child])) {
+                child++;
+            }
+            if (isBefore(last, queue[child])) {
+                break;
+            }
+            queue[i] = queue[child];
+            i = child;
+        }
+        if (queued > 0) {
+            queue[i] = last;
+        }
+        return first;
+    }
+
+    private static boolean isBefore(Event a, Event b) {
+        return a.at < b.at || (a.at == b.at && a.order < b.order);
+    }
+}

@@ -1,0 +1,43 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.LeaseManager;
+import io.paxoslease.spring.interception.GuardedLeases;
+import io.paxoslease.spring.interception.LeaderOnlyBeanPostProcessor;
+import io.paxoslease.spring.interception.LeaderOnlyRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/** Makes {@link io.paxoslease.spring.LeaderOnly} work. */
+@AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "paxoslease.enabled", matchIfMissing = true)
+public final class PaxosLeaseInterceptionAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LeaderOnlyRegistry leaderOnlyRegistry() {
+        return new LeaderOnlyRegistry();
+    }
+
+    @Bean
+    @Lazy(false)
+    @ConditionalOnMissingBean
+    GuardedLeases guardedLeases(ObjectProvider<LeaseManager> leaseManager, LeaderOnlyRegistry registry) {
+        return new GuardedLeases(leaseManager, registry);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LeaderOnlyBeanPostProcessor leaderOnlyBeanPostProcessor(
+            Environment environment,
+            ObjectProvider<LeaderOnlyRegistry> registry,
+            ObjectProvider<GuardedLeases> leases) {
+        return new LeaderOnlyBeanPostProcessor(environment, registry, leases);
+    }
+}

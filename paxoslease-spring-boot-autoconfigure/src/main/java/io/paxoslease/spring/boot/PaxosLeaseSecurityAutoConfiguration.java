@@ -1,0 +1,60 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NodeSettings;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.servlet.util.matcher.PathPatternRequestMatcher;
+import org.springframework.security.web.util.matcher.RequestMatcher;
+
+/**
+ * Lets the frames of the other nodes past Spring Security, which would want a user and a CSRF token from them; frames authenticate
+ * themselves. Opens the one path that they are posted to and nothing else, and that only where an acceptor answers other nodes.
+ *
+ * <p>It comes after Boot's own chain: Boot leaves the application open if it finds a chain that was there before.
+ */
+@AutoConfiguration(
+        afterName = {
+            "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration"
+        })
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({HttpSecurity.class, SecurityFilterChain.class, PathPatternRequestMatcher.class})
+@ConditionalOnBean({LeaseNode.class, HttpSecurity.class})
+public final class PaxosLeaseSecurityAutoConfiguration {
+
+    /** Before Boot's chain, which matches every request. */
+    private static final int ORDER = -50;
+
+    @Bean
+    @Order(ORDER)
+    @ConditionalOnMissingBean(name = "paxosLeaseSecurityFilterChain")
+    SecurityFilterChain paxosLeaseSecurityFilterChain(HttpSecurity http, LeaseNode node, Environment environment) {
+        return http.securityMatcher(frames(node.settings(), environment))
+                .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                .csrf(AbstractHttpConfigurer::disable)
+                .headers(AbstractHttpConfigurer::disable)
+                .logout(AbstractHttpConfigurer::disable)
+                .requestCache(AbstractHttpConfigurer::disable)
+                .sessionManagement(AbstractHttpConfigurer::disable)
+                .build();
+    }
+
+    /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
+    private static RequestMatcher frames(NodeSettings node, Environment environment) {
+        if (node.standalone() || node.cell().indexOf(node.nodeId()) < 0) {
+            return request -> false;
+        }
+        String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
+        return PathPatternRequestMatcher.withDefaults().matcher(basePath + "/messages");
+    }
+}

@@ -1,0 +1,103 @@
+package io.paxoslease.spring.boot.actuate;
+
+import io.paxoslease.LeaderElection;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseStatus;
+import io.paxoslease.node.NodeSettings;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+/** Shows this node, its cell and its leases, and lets an operator move a leadership. */
+@Endpoint(id = "lease")
+public final class PaxosLeaseEndpoint {
+
+    private final LeaseNode node;
+    private final CellView view;
+
+    /**
+     * Makes an endpoint.
+     *
+     * @param node the node
+     * @param view the rest of its cell
+     */
+    public PaxosLeaseEndpoint(LeaseNode node, CellView view) {
+        this.node = node;
+        this.view = view;
+    }
+
+    /** This node and everything it knows. */
+    @ReadOperation
+    public CellDescriptor cell() {
+        return CellDescriptor.of(node, view);
+    }
+
+    /**
+     * One lease.
+     *
+     * @param name its name
+     * @return the lease, null if this node does not know it
+     */
+    @ReadOperation
+    public @Nullable LeaseDescriptor lease(@Selector String name) {
+        LeaseStatus status = node.leases().get(name);
+        return status == null ? null : LeaseDescriptor.of(status);
+    }
+
+    /**
+     * Changes this node's candidacy for a lease.
+     *
+     * @param name the name of the lease
+     * @param action {@code resign}, {@code start} or {@code stop}
+     * @return the lease right afterwards
+     * @throws LeaseActionException if there is no such lease or action, or the action does not fit the lease
+     */
+    @WriteOperation
+    public LeaseDescriptor act(@Selector String name, @Nullable String action) {
+        if (!node.leases().containsKey(name)) {
+            throw unknown(name);
+        }
+        Optional<LeaderElection> election = node.existingElection(name);
+        switch (action == null ? "" : action) {
+            case "start" -> {
+                requireCandidate(name);
+                node.election(name).start();
+            }
+            case "stop" -> election.orElseThrow(() -> noElection(name)).stop();
+            case "resign" -> election.orElseThrow(() -> noElection(name)).resign();
+            default ->
+                throw new LeaseActionException(
+                        LeaseActionException.BAD_REQUEST,
+                        "The action must be 'resign', 'start' or 'stop', "
+                                + (action == null ? "but there is none" : "not '" + action + "'"));
+        }
+        LeaseDescriptor lease = lease(name);
+        if (lease == null) {
+            throw unknown(name);
+        }
+        return lease;
+    }
+
+    private void requireCandidate(String name) {
+        NodeSettings.LeaseSettings lease = node.settings().leases().get(name);
+        if (lease != null && !lease.candidate()) {
+            throw new LeaseActionException(
+                    LeaseActionException.CONFLICT,
+                    "This node may not seek lease '" + name + "': its settings say that it is no candidate");
+        }
+    }
+
+    private static LeaseActionException unknown(String name) {
+        return new LeaseActionException(LeaseActionException.NOT_FOUND, "This node knows no lease '" + name + "'");
+    }
+
+    private static LeaseActionException noElection(String name) {
+        return new LeaseActionException(
+                LeaseActionException.CONFLICT,
+                "Lease '" + name
+                        + "' was acquired by code of the application and not by an election; only that code releases it");
+    }
+}

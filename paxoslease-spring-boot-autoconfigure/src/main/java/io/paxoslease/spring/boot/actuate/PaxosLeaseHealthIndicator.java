@@ -1,0 +1,78 @@
+package io.paxoslease.spring.boot.actuate;
+
+import io.paxoslease.node.AcceptorStatus;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import java.util.List;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Whether this node can take part in leases. Leading has nothing to do with it.
+ *
+ * <ul>
+ *   <li>{@code DOWN} without a reachable majority, or if this node and another refuse each other because their settings do not fit
+ *   <li>otherwise {@code OUT_OF_SERVICE} while its acceptor is quarantined
+ *   <li>otherwise {@code UP}
+ * </ul>
+ */
+public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
+
+    private final LeaseNode node;
+    private final CellView view;
+
+    /**
+     * Makes an indicator.
+     *
+     * @param node the node
+     * @param view the rest of its cell
+     */
+    public PaxosLeaseHealthIndicator(LeaseNode node, CellView view) {
+        super("The health of PaxosLease could not be told");
+        this.node = node;
+        this.view = view;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder health) {
+        AcceptorStatus acceptor = node.acceptorStatus();
+        Reachability cell = Reachability.of(node, view);
+        List<String> problems = view.problems();
+        if (!cell.refused().isEmpty() || !problems.isEmpty()) {
+            health.down().withDetail("reason", "the settings of this node and another do not fit");
+        } else if (!cell.hasMajority()) {
+            health.down()
+                    .withDetail(
+                            "reason",
+                            "no majority is reachable: " + cell.reachable() + " of " + acceptors() + " acceptors, "
+                                    + cell.majority() + " are needed");
+        } else if (acceptor.state() == AcceptorState.QUARANTINED) {
+            health.outOfService().withDetail("reason", "this node's acceptor is quarantined after its start");
+        } else {
+            health.up();
+        }
+        health.withDetail("node", node.settings().nodeId())
+                .withDetail("cell", node.settings().cell().name())
+                .withDetail("acceptor", acceptor.state().name())
+                .withDetail("acceptors", acceptors())
+                .withDetail("majority", cell.majority())
+                .withDetail("reachable", cell.reachable())
+                .withDetail("voting", cell.voting());
+        if (acceptor.state() == AcceptorState.QUARANTINED) {
+            health.withDetail("quarantineRemaining", Iso.millis(acceptor.quarantineRemaining()));
+        }
+        if (!cell.unreachable().isEmpty()) {
+            health.withDetail("unreachable", cell.unreachable());
+        }
+        if (!cell.refused().isEmpty()) {
+            health.withDetail("refused", cell.refused());
+        }
+        if (!problems.isEmpty()) {
+            health.withDetail("problems", problems);
+        }
+    }
+
+    private int acceptors() {
+        return node.settings().cell().size();
+    }
+}

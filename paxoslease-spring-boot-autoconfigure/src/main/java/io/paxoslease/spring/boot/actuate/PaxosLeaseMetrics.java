@@ -1,0 +1,173 @@
+package io.paxoslease.spring.boot.actuate;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseStatus;
+import io.paxoslease.node.LeaseTransition;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The meters of one node and its leases.
+ *
+ * <p>A lease has meters from when it is first seen: at the start, with its first transition or guarded call, or when the registry is read.
+ * Names of leases may be without bound, meters must not be: from {@code maxLeases} names on, further ones share the tag value {@value
+ * #OTHER} and have no gauges.
+ */
+public final class PaxosLeaseMetrics implements MeterBinder {
+
+    /** The tag value that stands for the leases that have no meters of their own. */
+    static final String OTHER = "(other)";
+
+    /** So that reading two gauges per lease costs one look at all leases, not two for each. */
+    private static final long SNAPSHOT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private record Snapshot(Map<String, LeaseStatus> leases, long takenNanos) {}
+
+    private final LeaseNode node;
+    private final int maxLeases;
+    private final List<MeterRegistry> registries = new CopyOnWriteArrayList<>();
+    private final Set<String> seen = ConcurrentHashMap.newKeySet();
+    private volatile Snapshot snapshot;
+
+    /**
+     * Makes the meters and listens to the node.
+     *
+     * @param node the node
+     * @param maxLeases how many leases have meters of their own at most
+     */
+    public PaxosLeaseMetrics(LeaseNode node, int maxLeases) {
+        this.node = node;
+        this.maxLeases = maxLeases;
+        this.snapshot = new Snapshot(node.leases(), System.nanoTime());
+        seeAll();
+        node.addListener(this::onTransition);
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        synchronized (seen) {
+            registries.add(registry);
+            seen.forEach(lease -> registerGauges(lease, registry));
+        }
+        Gauge.builder("paxoslease.acceptor.leases", this, PaxosLeaseMetrics::acceptorLeases)
+                .description("Leases that this node's acceptor has recorded")
+                .register(registry);
+        seeAll();
+    }
+
+    /**
+     * Counts a call of a {@code @LeaderOnly} method.
+     *
+     * @param lease the name of the lease
+     * @param outcome what became of the call
+     */
+    public void leaderOnlyCall(String lease, String outcome) {
+        count("paxoslease.leaderonly.calls", "Calls of methods that only the leader runs", lease, "outcome", outcome);
+    }
+
+    private void onTransition(LeaseTransition transition) {
+        count(
+                "paxoslease.lease.transitions",
+                "What happened to leases on this node",
+                transition.leaseName(),
+                "kind",
+                transition.kind().name().toLowerCase(Locale.ROOT));
+        switch (transition.kind()) {
+            case ACQUIRED -> record("paxoslease.acquire", "Attempts to acquire a lease", "success", transition.took());
+            case EXTENDED -> record("paxoslease.extend", "Attempts to extend a lease", "success", transition.took());
+            case EXTENSION_FAILED ->
+                record("paxoslease.extend", "Attempts to extend a lease", "failure", transition.took());
+            case LOST, RELEASED, LEADER_CHANGED -> {}
+        }
+    }
+
+    private void count(String counter, String description, String lease, String tag, String value) {
+        String named = see(lease);
+        for (MeterRegistry registry : registries) {
+            Counter.builder(counter)
+                    .description(description)
+                    .tag("lease", named)
+                    .tag(tag, value)
+                    .register(registry)
+                    .increment();
+        }
+    }
+
+    private void record(String timer, String description, String outcome, Duration took) {
+        for (MeterRegistry registry : registries) {
+            Timer.builder(timer)
+                    .description(description)
+                    .tag("outcome", outcome)
+                    .register(registry)
+                    .record(took);
+        }
+    }
+
+    private void seeAll() {
+        node.leases().keySet().forEach(this::see);
+    }
+
+    /** Gives a lease its gauges when it is new; the tag value to count it under. */
+    private String see(String lease) {
+        if (seen.contains(lease)) {
+            return lease;
+        }
+        synchronized (seen) {
+            if (seen.size() >= maxLeases) {
+                return seen.contains(lease) ? lease : OTHER;
+            }
+            if (seen.add(lease)) {
+                registries.forEach(registry -> registerGauges(lease, registry));
+            }
+        }
+        return lease;
+    }
+
+    private void registerGauges(String lease, MeterRegistry registry) {
+        Gauge.builder("paxoslease.lease.held", this, self -> self.held(lease))
+                .description("1 while this node holds the lease, else 0")
+                .tag("lease", lease)
+                .register(registry);
+        TimeGauge.builder("paxoslease.lease.remaining", this, TimeUnit.NANOSECONDS, self -> self.remaining(lease))
+                .description("How long the lease lasts unless it is extended, 0 if this node does not hold it")
+                .tag("lease", lease)
+                .register(registry);
+    }
+
+    private double held(String lease) {
+        LeaseStatus status = leases().get(lease);
+        return status != null && status.heldHere() ? 1 : 0;
+    }
+
+    private double remaining(String lease) {
+        LeaseStatus status = leases().get(lease);
+        Duration remaining = status != null && status.heldHere() ? status.remaining() : null;
+        return remaining == null ? 0 : remaining.toNanos();
+    }
+
+    private double acceptorLeases() {
+        seeAll();
+        return node.acceptorStatus().leases();
+    }
+
+    private Map<String, LeaseStatus> leases() {
+        Snapshot latest = snapshot;
+        if (System.nanoTime() - latest.takenNanos() > SNAPSHOT_NANOS) {
+            latest = new Snapshot(node.leases(), System.nanoTime());
+            snapshot = latest;
+        }
+        return latest.leases();
+    }
+}

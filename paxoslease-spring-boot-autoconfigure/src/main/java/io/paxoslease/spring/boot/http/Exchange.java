@@ -1,0 +1,29 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameReply;
+import java.util.concurrent.CompletableFuture;
+
+/** One frame on its way to a member and its answer on the way back. */
+final class Exchange {
+
+    /** Nobody waits longer than this, so that deadlines can be compared by subtraction. */
+    static final long MAX_TIMEOUT_NANOS = 3_600_000_000_000L;
+
+    final byte[] frame;
+    final long timeoutNanos;
+    final long deadlineNanos;
+    final CompletableFuture<FrameReply> stage = new CompletableFuture<>();
+
+    /** Whether it was sent again, because an idle connection turned out to be dead. Happens once. */
+    boolean retried;
+
+    Exchange(byte[] frame, long timeoutNanos, long nowNanos) {
+        this.frame = frame;
+        this.timeoutNanos = Math.max(0, Math.min(timeoutNanos, MAX_TIMEOUT_NANOS));
+        this.deadlineNanos = nowNanos + this.timeoutNanos;
+    }
+
+    boolean isOverdue(long nowNanos) {
+        return nowNanos - deadlineNanos >= 0;
+    }
+}

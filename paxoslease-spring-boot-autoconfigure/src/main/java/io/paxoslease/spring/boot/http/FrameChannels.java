@@ -1,0 +1,69 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameChannel;
+import io.paxoslease.wire.FrameReply;
+import java.io.IOException;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the channel that fits the members' URLs: http, https or both. */
+public final class FrameChannels {
+
+    /** The media type of a frame. */
+    public static final String CONTENT_TYPE = "application/vnd.paxoslease.v1";
+
+    private FrameChannels() {}
+
+    /**
+     * Makes a channel to all members. Nothing is connected and no thread is started before the first exchange.
+     *
+     * @param name names the threads, usually the node id
+     * @param members the base URL of each member, {@code http[s]://host[:port][/context]}
+     * @param basePath the path below it where acceptors answer, for example {@code /paxoslease}
+     * @param maxResponseBytes the largest answer that is read
+     * @param sslContext asked before each exchange with an https member; must be quick; a new context is used for new connections from then
+     *     on; null means the default context of the JVM
+     * @return the channel
+     * @throws IllegalArgumentException if a URL cannot be used, with the reason
+     */
+    public static FrameChannel create(
+            String name,
+            Map<String, URI> members,
+            String basePath,
+            int maxResponseBytes,
+            Supplier<? extends @Nullable SSLContext> sslContext) {
+        Map<String, URI> plain = new LinkedHashMap<>();
+        Map<String, URI> secure = new LinkedHashMap<>();
+        members.forEach((member, url) -> ("https".equalsIgnoreCase(url.getScheme()) ? secure : plain).put(member, url));
+        FrameChannel http = new HttpFrameChannel(name, plain, basePath, maxResponseBytes);
+        if (secure.isEmpty()) {
+            return http;
+        }
+        FrameChannel https = new HttpsFrameChannel(name, secure, basePath, maxResponseBytes, sslContext);
+        return plain.isEmpty() ? https : new Mixed(http, https, Map.copyOf(secure));
+    }
+
+    static CompletableFuture<FrameReply> notAMember(String member) {
+        return CompletableFuture.failedFuture(new IOException(member + ": no URL is known for this node"));
+    }
+
+    private record Mixed(FrameChannel http, FrameChannel https, Map<String, URI> secure) implements FrameChannel {
+
+        @Override
+        public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+            return (secure.containsKey(member) ? https : http).exchange(member, frame, timeoutNanos);
+        }
+
+        @Override
+        public void close() {
+            http.close();
+            https.close();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameReply;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One connection to a member, with at most one exchange on it. Guarded by the monitor of its member. */
+final class HttpConnection {
+
+    private final HttpMember member;
+    private final SocketChannel socket;
+    private final SelectionKey key;
+    private final List<InetAddress> otherAddresses;
+
+    private @Nullable Exchange exchange;
+    private ResponseParser response;
+    private ByteBuffer unwritten = ByteBuffer.allocate(0);
+    private boolean reused;
+    private long idleSinceNanos;
+
+    private HttpConnection(
+            HttpMember member,
+            SocketChannel socket,
+            Selector selector,
+            Exchange exchange,
+            ResponseParser response,
+            List<InetAddress> otherAddresses)
+            throws IOException {
+        this.member = member;
+        this.socket = socket;
+        this.exchange = exchange;
+        this.response = response;
+        this.otherAddresses = otherAddresses;
+        this.key = socket.register(selector, SelectionKey.OP_CONNECT, this);
+    }
+
+    /** Begins to connect to the first address; the exchange is sent once {@link #finishConnect} says so. */
+    static HttpConnection open(
+            HttpMember member,
+            Exchange exchange,
+            List<InetAddress> addresses,
+            int port,
+            Selector selector,
+            ResponseParser response)
+            throws IOException {
+        SocketChannel socket = SocketChannel.open();
+        try {
+            socket.configureBlocking(false);
+            socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            socket.connect(new InetSocketAddress(addresses.get(0), port));
+            return new HttpConnection(
+                    member, socket, selector, exchange, response, addresses.subList(1, addresses.size()));
+        } catch (IOException | RuntimeException failure) {
+            socket.close();
+            throw failure;
+        }
+    }
+
+    HttpMember member() {
+        return member;
+    }
+
+    @Nullable
+    Exchange exchange() {
+        return exchange;
+    }
+
+    /** The addresses to try if this one does not connect. */
+    List<InetAddress> otherAddresses() {
+        return otherAddresses;
+    }
+
+    boolean isConnecting() {
+        return !socket.isConnected();
+    }
+
+    /** Whether the exchange failed only because the member had closed the idle connection before. */
+    boolean wasDead() {
+        return reused && !response.isStarted();
+    }
+
+    boolean isIdleSince(long nanos) {
+        return exchange == null && idleSinceNanos - nanos >= 0;
+    }
+
+    void finishConnect() throws IOException {
+        socket.finishConnect();
+    }
+
+    /**
+     * Puts an exchange on the connection. Does not fail: a connection that cannot be written to shows that when it is read.
+     *
+     * @return whether the selector waits for the right thing already
+     */
+    boolean send(Exchange next, ByteBuffer request, ResponseParser answer) {
+        exchange = next;
+        response = answer;
+        unwritten = request;
+        return write();
+    }
+
+    private boolean write() {
+        int interest = SelectionKey.OP_READ;
+        try {
+            socket.write(unwritten);
+            if (unwritten.hasRemaining()) {
+                interest |= SelectionKey.OP_WRITE;
+            }
+        } catch (IOException lost) {
+            // Perhaps after an early answer, which can still be read.
+        }
+        boolean changed = key.interestOps() != interest;
+        if (changed) {
+            key.interestOps(interest);
+        }
+        return !changed;
+    }
+
+    /**
+     * Writes and reads as much as the socket takes and has, but reads only once, so that no member can keep the thread.
+     *
+     * @return the answer, or null while it is incomplete
+     * @throws java.net.ProtocolException if the answer is not acceptable
+     * @throws IOException if the connection is lost
+     */
+    @Nullable
+    FrameReply transfer(ByteBuffer input) throws IOException {
+        if (key.isWritable()) {
+            write();
+        }
+        if (!key.isReadable()) {
+            return null;
+        }
+        input.clear();
+        if (socket.read(input) < 0) {
+            throw new EOFException(
+                    response.isStarted() ? "closed in the middle of an answer" : "closed without an answer");
+        }
+        return response.read(input.flip());
+    }
+
+    /** Ends the exchange after {@link #transfer}; says whether the connection can serve another one. */
+    boolean becomeIdle(ByteBuffer input, long nowNanos) {
+        exchange = null;
+        reused = true;
+        idleSinceNanos = nowNanos;
+        return response.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining();
+    }
+
+    void close() {
+        exchange = null;
+        try {
+            socket.close();
+        } catch (IOException ignored) {
+            // it is gone either way
+        }
+    }
+}

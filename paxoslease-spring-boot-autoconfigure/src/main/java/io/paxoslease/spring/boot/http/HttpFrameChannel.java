@@ -1,0 +1,222 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameChannel;
+import io.paxoslease.wire.FrameReply;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries frames as HTTP/1.1 POSTs over plain connections that stay open, with one thread for all members. It exists because general HTTP
+ * clients take several times as long as the exchange itself.
+ *
+ * <p>Stages complete on that thread, so what depends on them must be short and must not block; a frame that is refused at once completes
+ * before {@link #exchange} returns. The thread that calls {@link #exchange} writes to an idle connection itself, which saves a change of
+ * threads; everything else is done by the thread of this channel, host names are resolved by others.
+ *
+ * <p>Up to four exchanges with a member run at once, each on a connection of its own, some more wait for one. A frame that was written to a
+ * connection which the member had closed meanwhile is sent once more on a new one, so a member may see it twice. Host names are resolved
+ * for each new connection, as far as the cache of the JVM lets them.
+ */
+public final class HttpFrameChannel implements FrameChannel {
+
+    private static final System.Logger LOG = System.getLogger(HttpFrameChannel.class.getName());
+    private static final int READ_BYTES = 64 * 1024;
+
+    private final String name;
+    private final Map<String, HttpMember> members = new LinkedHashMap<>();
+    private final ThreadPoolExecutor resolver;
+    private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
+
+    private volatile @Nullable Selector selector;
+    private volatile @Nullable Thread thread;
+    private volatile boolean closed;
+
+    private final Object alarm = new Object();
+    /** When the thread looks for overdue exchanges next: never later than the first deadline, often earlier. Guarded by alarm. */
+    private long wakeAtNanos;
+
+    /**
+     * Prepares the channel; neither thread nor connection exists before the first exchange.
+     *
+     * @param name names the threads, usually the node id
+     * @param members the base URL of each member, {@code http://host[:port][/context]}
+     * @param basePath the path below it where acceptors answer, for example {@code /paxoslease}
+     * @param maxResponseBytes the largest answer that is read
+     * @throws IllegalArgumentException if a URL cannot be used, with the reason
+     */
+    public HttpFrameChannel(String name, Map<String, URI> members, String basePath, int maxResponseBytes) {
+        this.name = name;
+        members.forEach((member, base) -> {
+            MemberUrl url = MemberUrl.of(member, base, basePath, "http");
+            this.members.put(member, new HttpMember(this, url, maxResponseBytes));
+        });
+        this.resolver = new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
+    }
+
+    private Thread daemon(Runnable task, String suffix) {
+        Thread made = new Thread(task, "paxoslease-" + name + "-" + suffix);
+        made.setDaemon(true);
+        return made;
+    }
+
+    @Override
+    public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+        HttpMember receiver = members.get(member);
+        if (receiver == null) {
+            return FrameChannels.notAMember(member);
+        }
+        Exchange exchange = new Exchange(frame, timeoutNanos, System.nanoTime());
+        try {
+            if (selector == null) {
+                open(receiver.url());
+            }
+            receiver.start(exchange);
+            wakeBy(exchange.deadlineNanos);
+            return exchange.stage;
+        } catch (IOException refused) {
+            return CompletableFuture.failedFuture(refused);
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            // no thread or no memory left; what was begun ends at its time limit
+            return CompletableFuture.failedFuture(receiver.url().lost(failure));
+        }
+    }
+
+    private synchronized void open(MemberUrl url) throws IOException {
+        if (closed) {
+            throw url.closed();
+        }
+        if (selector == null) {
+            Selector opened = Selector.open();
+            synchronized (alarm) {
+                wakeAtNanos = System.nanoTime() + Exchange.MAX_TIMEOUT_NANOS;
+            }
+            Thread started = daemon(() -> run(opened), "http");
+            thread = started;
+            selector = opened;
+            started.start();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        wakeUp();
+    }
+
+    private void run(Selector selector) {
+        ByteBuffer input = ByteBuffer.allocateDirect(READ_BYTES);
+        while (!closed) {
+            try {
+                selector.select(key -> ready(key, input), millisToSleep());
+                expire();
+                deliver();
+            } catch (Throwable impossible) {
+                LOG.log(Level.WARNING, "The HTTP channel of " + name + " goes on after a failure", impossible);
+                sleepABit();
+            }
+        }
+        members.values().forEach(HttpMember::close);
+        deliver();
+        resolver.shutdown();
+        try {
+            selector.close();
+        } catch (IOException ignored) {
+            // nothing is left that it could do
+        }
+    }
+
+    private static void ready(SelectionKey key, ByteBuffer input) {
+        if (key.attachment() instanceof HttpConnection connection) {
+            connection.member().ready(connection, input);
+        }
+    }
+
+    /** A failure that comes at every turn must not keep a processor busy. */
+    private static void sleepABit() {
+        try {
+            Thread.sleep(10);
+        } catch (InterruptedException ignored) {
+            // nobody interrupts this thread to any purpose
+        }
+    }
+
+    /** Completes stages outside of all locks: what depends on them may call this channel. */
+    private void deliver() {
+        for (Runnable next = settled.poll(); next != null; next = settled.poll()) {
+            next.run();
+        }
+    }
+
+    /** Has the thread of this channel complete a stage. */
+    void settle(Runnable completion) {
+        settled.add(completion);
+        wakeUp();
+    }
+
+    /** Has the thread of this channel look at its connections and at what is settled. */
+    void wakeUp() {
+        Selector current = selector;
+        if (current != null && Thread.currentThread() != thread) {
+            current.wakeup();
+        }
+    }
+
+    /** The selector, which exists once there was an exchange. */
+    Selector selector() {
+        return Objects.requireNonNull(selector, "no exchange yet");
+    }
+
+    /** Where host names are resolved. */
+    Executor resolver() {
+        return resolver;
+    }
+
+    private long millisToSleep() {
+        synchronized (alarm) {
+            long nanos = wakeAtNanos - System.nanoTime();
+            return Math.max(1, (nanos + 999_999) / 1_000_000);
+        }
+    }
+
+    /** Under load deadlines come in order and most are met, so this neither wakes the thread often nor keeps it searching. */
+    private void wakeBy(long deadlineNanos) {
+        synchronized (alarm) {
+            if (deadlineNanos - wakeAtNanos >= 0) {
+                return;
+            }
+            wakeAtNanos = deadlineNanos;
+        }
+        wakeUp();
+    }
+
+    private void expire() {
+        long now = System.nanoTime();
+        synchronized (alarm) {
+            if (now - wakeAtNanos < 0) {
+                return;
+            }
+            // First: an exchange that starts during the search is either found or sets the alarm itself.
+            wakeAtNanos = now + Exchange.MAX_TIMEOUT_NANOS;
+        }
+        for (HttpMember member : members.values()) {
+            member.expire(now).ifPresent(nanos -> wakeBy(now + nanos));
+        }
+    }
+}

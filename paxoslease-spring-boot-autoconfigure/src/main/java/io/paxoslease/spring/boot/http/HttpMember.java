@@ -1,0 +1,294 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameReply;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ProtocolException;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections to one member and the exchanges with it. An exchange goes to an idle connection, else to a new one, else waits:
+ *
+ * <pre>
+ *           slot free                address known               answer
+ * waiting -----------> unresolved -----------------> connection --------> settled
+ *                          ^          an idle connection was dead   |
+ *                          +----------------------------------------+
+ * </pre>
+ *
+ * A connection and an unresolved exchange take one slot each. Guarded by this object's monitor, which is never held for long and under which
+ * no stage completes.
+ */
+final class HttpMember {
+
+    static final int MAX_CONNECTIONS = 4;
+    static final int MAX_WAITING = 64;
+
+    /** What is idle for longer may have been forgotten by something between the nodes. */
+    private static final long MAX_IDLE_NANOS = 30_000_000_000L;
+
+    private final HttpFrameChannel channel;
+    private final MemberUrl url;
+    private final byte[] requestHead;
+    private final int maxResponseBytes;
+
+    private final List<HttpConnection> connections = new ArrayList<>();
+    private final ArrayDeque<HttpConnection> idle = new ArrayDeque<>();
+    private final Queue<Exchange> unresolved = new ArrayDeque<>();
+    private final Queue<Exchange> waiting = new ArrayDeque<>();
+    private boolean resolving;
+    private boolean closed;
+
+    /** Which of several addresses is tried first; moves on when one does not answer to a connect. */
+    private int firstAddress;
+
+    HttpMember(HttpFrameChannel channel, MemberUrl url, int maxResponseBytes) {
+        this.channel = channel;
+        this.url = url;
+        this.maxResponseBytes = maxResponseBytes;
+        this.requestHead = ("POST " + url.url().getRawPath() + " HTTP/1.1\r\nHost: "
+                        + url.url().getRawAuthority() + "\r\nContent-Type: " + FrameChannels.CONTENT_TYPE
+                        + "\r\nContent-Length: ")
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    MemberUrl url() {
+        return url;
+    }
+
+    /**
+     * Begins an exchange.
+     *
+     * @throws IOException if it is refused at once
+     */
+    synchronized void start(Exchange exchange) throws IOException {
+        if (closed) {
+            throw url.closed();
+        }
+        HttpConnection connection = pollIdle();
+        if (connection != null) {
+            send(connection, exchange);
+        } else if (isSlotFree()) {
+            resolve(exchange);
+        } else if (waiting.size() < MAX_WAITING) {
+            waiting.add(exchange);
+        } else {
+            throw url.tooBusy();
+        }
+    }
+
+    private @Nullable HttpConnection pollIdle() {
+        long oldest = System.nanoTime() - MAX_IDLE_NANOS;
+        HttpConnection last = idle.pollLast();
+        while (last != null && !last.isIdleSince(oldest)) {
+            drop(last);
+            last = idle.pollLast();
+        }
+        return last;
+    }
+
+    private boolean isSlotFree() {
+        return connections.size() + unresolved.size() < MAX_CONNECTIONS;
+    }
+
+    private void resolve(Exchange exchange) {
+        unresolved.add(exchange);
+        if (!resolving) {
+            channel.resolver().execute(this::lookUp);
+            resolving = true;
+        }
+    }
+
+    /** May block for long, so it has a thread of its own. One look-up serves all exchanges that need a connection when it ends. */
+    private void lookUp() {
+        List<InetAddress> addresses = List.of();
+        try {
+            addresses = Arrays.asList(InetAddress.getAllByName(url.host()));
+        } catch (UnknownHostException unknown) {
+            // no addresses says the same
+        }
+        connectTo(addresses);
+    }
+
+    private synchronized void connectTo(List<InetAddress> addresses) {
+        resolving = false;
+        Collections.rotate(addresses, -firstAddress);
+        for (Exchange next = unresolved.poll(); next != null; next = unresolved.poll()) {
+            if (addresses.isEmpty()) {
+                fail(next, url.unknownHost());
+            } else {
+                connect(next, addresses);
+            }
+        }
+        startWaiting();
+        channel.wakeUp();
+    }
+
+    private void connect(Exchange exchange, List<InetAddress> addresses) {
+        IOException failure = null;
+        for (int tried = 0; tried < addresses.size(); tried++) {
+            try {
+                connections.add(HttpConnection.open(
+                        this,
+                        exchange,
+                        addresses.subList(tried, addresses.size()),
+                        url.port(),
+                        channel.selector(),
+                        new ResponseParser(maxResponseBytes)));
+                return;
+            } catch (IOException next) {
+                failure = next;
+            }
+        }
+        fail(exchange, url.noConnection(failure));
+    }
+
+    private void startWaiting() {
+        while (!waiting.isEmpty() && isSlotFree()) {
+            resolve(waiting.remove());
+        }
+    }
+
+    private void send(HttpConnection connection, Exchange exchange) {
+        byte[] length = (exchange.frame.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
+        ByteBuffer request = ByteBuffer.allocate(requestHead.length + length.length + exchange.frame.length)
+                .put(requestHead)
+                .put(length)
+                .put(exchange.frame)
+                .flip();
+        if (!connection.send(exchange, request, new ResponseParser(maxResponseBytes))) {
+            channel.wakeUp();
+        }
+    }
+
+    /** The selector has news of a connection; comes from the thread of the channel. */
+    synchronized void ready(HttpConnection connection, ByteBuffer input) {
+        if (!connections.contains(connection)) {
+            return;
+        }
+        Exchange exchange = connection.exchange();
+        if (exchange == null) {
+            // Whatever comes without a request is the end of the connection, or nothing to rely on.
+            idle.remove(connection);
+            drop(connection);
+        } else if (connection.isConnecting()) {
+            finishConnect(connection, exchange);
+        } else {
+            transfer(connection, exchange, input);
+        }
+        startWaiting();
+    }
+
+    private void finishConnect(HttpConnection connection, Exchange exchange) {
+        try {
+            connection.finishConnect();
+            send(connection, exchange);
+        } catch (IOException failure) {
+            List<InetAddress> others = connection.otherAddresses();
+            drop(connection);
+            if (others.isEmpty()) {
+                fail(exchange, url.noConnection(failure));
+            } else {
+                connect(exchange, others);
+            }
+        }
+    }
+
+    private void transfer(HttpConnection connection, Exchange exchange, ByteBuffer input) {
+        try {
+            FrameReply reply = connection.transfer(input);
+            if (reply != null) {
+                channel.settle(() -> exchange.stage.complete(reply));
+                release(connection, input);
+            }
+        } catch (ProtocolException unacceptable) {
+            drop(connection);
+            fail(exchange, url.answeredWith(unacceptable));
+        } catch (IOException lost) {
+            boolean once = connection.wasDead() && !exchange.retried;
+            drop(connection);
+            if (once) {
+                exchange.retried = true;
+                resolve(exchange);
+            } else {
+                fail(exchange, url.lost(lost));
+            }
+        }
+    }
+
+    private void release(HttpConnection connection, ByteBuffer input) {
+        if (!connection.becomeIdle(input, System.nanoTime())) {
+            drop(connection);
+        } else if (waiting.isEmpty()) {
+            idle.add(connection);
+        } else {
+            send(connection, waiting.remove());
+        }
+    }
+
+    private void drop(HttpConnection connection) {
+        connections.remove(connection);
+        connection.close();
+    }
+
+    private void fail(Exchange exchange, IOException failure) {
+        channel.settle(() -> exchange.stage.completeExceptionally(failure));
+    }
+
+    /** Fails what is overdue and says after how long that is the case next. */
+    synchronized OptionalLong expire(long nowNanos) {
+        for (HttpConnection connection : List.copyOf(connections)) {
+            Exchange exchange = connection.exchange();
+            if (exchange != null && exchange.isOverdue(nowNanos)) {
+                boolean connecting = connection.isConnecting();
+                firstAddress += connecting ? 1 : 0;
+                drop(connection);
+                fail(exchange, connecting ? url.noConnection(exchange) : url.noAnswer(exchange));
+            }
+        }
+        unresolved.removeIf(exchange -> expire(exchange, nowNanos));
+        waiting.removeIf(exchange -> expire(exchange, nowNanos));
+        startWaiting();
+        return underWay()
+                .mapToLong(exchange -> exchange.deadlineNanos - nowNanos)
+                .min();
+    }
+
+    private boolean expire(Exchange exchange, long nowNanos) {
+        boolean overdue = exchange.isOverdue(nowNanos);
+        if (overdue) {
+            fail(exchange, url.noConnection(exchange));
+        }
+        return overdue;
+    }
+
+    private Stream<Exchange> underWay() {
+        Stream<Exchange> connected =
+                connections.stream().map(HttpConnection::exchange).filter(Objects::nonNull);
+        return Stream.of(connected, unresolved.stream(), waiting.stream()).flatMap(Function.identity());
+    }
+
+    /** Fails all exchanges and takes no more; comes from the thread of the channel. */
+    synchronized void close() {
+        closed = true;
+        underWay().forEach(exchange -> fail(exchange, url.closed()));
+        connections.forEach(HttpConnection::close);
+        connections.clear();
+        idle.clear();
+        unresolved.clear();
+        waiting.clear();
+    }
+}

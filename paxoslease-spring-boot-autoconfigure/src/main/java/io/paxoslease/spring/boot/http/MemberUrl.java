@@ -1,0 +1,88 @@
+package io.paxoslease.spring.boot.http;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Where a member answers, and the words for what can go wrong with it. */
+record MemberUrl(String member, URI url) {
+
+    /** Joins base URL, base path and {@code /messages}; refuses URLs that would not do what they say. */
+    static MemberUrl of(String member, URI base, String basePath, String scheme) {
+        if (!scheme.equalsIgnoreCase(base.getScheme())) {
+            throw new IllegalArgumentException(
+                    "The URL of member " + member + " must begin with " + scheme + "://, but is " + base);
+        }
+        if (base.getHost() == null) {
+            throw new IllegalArgumentException("The URL of member " + member
+                    + " has no valid host name (letters, digits, dots and hyphens): " + base);
+        }
+        if (base.getRawUserInfo() != null || base.getRawQuery() != null || base.getRawFragment() != null) {
+            throw new IllegalArgumentException("The URL of member " + member
+                    + " may have a scheme, host, port and path, but no user, query or fragment: " + base);
+        }
+        String path = trimmed(base.getRawPath()) + trimmed(basePath) + "/messages";
+        return new MemberUrl(member, URI.create(scheme + "://" + base.getRawAuthority() + path));
+    }
+
+    private static String trimmed(String path) {
+        String start = path.isEmpty() || path.startsWith("/") ? path : "/" + path;
+        return start.endsWith("/") ? start.substring(0, start.length() - 1) : start;
+    }
+
+    String host() {
+        return url.getHost();
+    }
+
+    int port() {
+        return url.getPort() >= 0 ? url.getPort() : 80;
+    }
+
+    IOException unknownHost() {
+        return new IOException(member + ": unknown host " + host() + " in " + url);
+    }
+
+    IOException noConnection(@Nullable IOException why) {
+        String reason = why == null ? null : why.getMessage();
+        boolean refused = why instanceof ConnectException && (reason == null || reason.contains("refused"));
+        return new IOException(
+                refused
+                        ? member + ": connection refused by " + url
+                        : member + ": cannot connect to " + url + (reason == null ? "" : ": " + reason),
+                why);
+    }
+
+    IOException noConnection(Exchange overdue) {
+        return new IOException(member + ": no connection to " + url + " within " + millis(overdue.timeoutNanos));
+    }
+
+    IOException noAnswer(Exchange overdue) {
+        return new IOException(member + ": no answer from " + url + " within " + millis(overdue.timeoutNanos));
+    }
+
+    IOException answeredWith(IOException what) {
+        return new IOException(member + ": " + url + " answered with " + what.getMessage(), what);
+    }
+
+    IOException notTrusted(IOException why) {
+        return new IOException(member + ": no secure connection to " + url + ": " + why.getMessage(), why);
+    }
+
+    IOException lost(Throwable why) {
+        return new IOException(member + ": the connection to " + url + " was lost: " + why.getMessage(), why);
+    }
+
+    IOException tooBusy() {
+        return new IOException(member + ": too many exchanges with " + url + " at once");
+    }
+
+    IOException closed() {
+        return new IOException(member + ": not sent to " + url + ", because this node shuts down");
+    }
+
+    private static String millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
+    }
+}

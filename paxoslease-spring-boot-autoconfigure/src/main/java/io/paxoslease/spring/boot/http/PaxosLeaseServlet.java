@@ -1,0 +1,241 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameHandler;
+import io.paxoslease.wire.FrameReply;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers the frames of other nodes: {@code POST {base-path}/messages}.
+ *
+ * <p>Nobody is authenticated before the whole frame is read, so reading is bounded. A frame that has arrived together with its headers, as
+ * small ones do, is answered at once by the container's thread. One that trickles in does not hold a thread, has ten seconds in all, and
+ * at most 64 of them are taken at the same time; more get 503, which does not touch the small ones.
+ *
+ * <p>Map it to {@code {base-path}/messages} or to {@code {base-path}/*}, with asynchronous processing supported; where a filter does not
+ * support it, slow frames are read by the container's thread within the same bounds.
+ */
+public final class PaxosLeaseServlet extends HttpServlet {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final String PATH = "/messages";
+    private static final int REQUEST_TIMEOUT = 408;
+    private static final int TOO_LARGE = 413;
+
+    private final transient Supplier<? extends @Nullable FrameHandler> handlers;
+    private final transient Duration bodyTime;
+    private final transient Semaphore slowBodies;
+
+    /**
+     * Creates the servlet.
+     *
+     * @param handlers gives the handler for each request, or null while the node is not ready
+     */
+    public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers) {
+        this(handlers, Duration.ofSeconds(10), 64);
+    }
+
+    PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers, Duration bodyTime, int slowBodies) {
+        this.handlers = handlers;
+        this.bodyTime = bodyTime;
+        this.slowBodies = new Semaphore(slowBodies);
+    }
+
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response) {
+        try {
+            answer(request, response);
+        } catch (IOException gone) {
+            // The sender went away, or sent what the container cannot read; there is nobody to tell.
+        }
+    }
+
+    private void answer(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        FrameHandler handler = handlers.get();
+        if (!isPath(request.getServletPath(), request.getPathInfo())) {
+            refuse(response, HttpServletResponse.SC_NOT_FOUND, "nothing here");
+        } else if (!request.getMethod().equals("POST")) {
+            response.setHeader("Allow", "POST");
+            refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "only POST");
+        } else if (!isFrame(request.getContentType())) {
+            refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
+        } else if (handler == null) {
+            refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready");
+        } else if (request.getContentLengthLong() > handler.maxFrameBytes()) {
+            refuseAndClose(response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
+        } else {
+            read(request, response, handler);
+        }
+    }
+
+    private static boolean isPath(String mapped, @Nullable String rest) {
+        return rest == null ? mapped.endsWith(PATH) : rest.equals(PATH);
+    }
+
+    private static boolean isFrame(@Nullable String contentType) {
+        String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
+        return type.equalsIgnoreCase(FrameChannels.CONTENT_TYPE);
+    }
+
+    private void read(HttpServletRequest request, HttpServletResponse response, FrameHandler handler)
+            throws IOException {
+        ServletInputStream input = request.getInputStream();
+        RequestBody body = new RequestBody(input, request.getContentLengthLong(), handler.maxFrameBytes());
+        while (!body.isComplete() && input.available() > 0) {
+            body.readSome();
+        }
+        if (body.isComplete()) {
+            reply(response, handler, body);
+        } else if (!slowBodies.tryAcquire()) {
+            refuseAndClose(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
+        } else if (request.isAsyncSupported()) {
+            AsyncContext async = request.startAsync(request, response);
+            SlowBody slow = new SlowBody(async, input, response, handler, body);
+            async.addListener(slow);
+            async.setTimeout(bodyTime.toMillis());
+            input.setReadListener(slow);
+        } else {
+            try {
+                readHere(response, handler, body);
+            } finally {
+                slowBodies.release();
+            }
+        }
+    }
+
+    /** Holds the thread, but not much longer than the time for a body: the container bounds each single read. */
+    private void readHere(HttpServletResponse response, FrameHandler handler, RequestBody body) throws IOException {
+        long start = System.nanoTime();
+        while (!body.isComplete()) {
+            if (System.nanoTime() - start >= bodyTime.toNanos()) {
+                refuseAndClose(response, REQUEST_TIMEOUT, "too slow");
+                return;
+            }
+            body.readSome();
+        }
+        reply(response, handler, body);
+    }
+
+    private static void reply(HttpServletResponse response, FrameHandler handler, RequestBody body) throws IOException {
+        if (body.isTooLarge()) {
+            refuseAndClose(response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
+            return;
+        }
+        FrameReply reply = handler.handle(body.bytes());
+        boolean frame =
+                reply.status() == HttpServletResponse.SC_OK || reply.status() == HttpServletResponse.SC_CONFLICT;
+        write(response, reply.status(), frame ? FrameChannels.CONTENT_TYPE : "text/plain;charset=UTF-8", reply.body());
+    }
+
+    private static void refuse(HttpServletResponse response, int status, String reason) throws IOException {
+        write(response, status, "text/plain;charset=UTF-8", reason.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void refuseAndClose(HttpServletResponse response, int status, String reason) throws IOException {
+        response.setHeader("Connection", "close");
+        refuse(response, status, reason);
+    }
+
+    private static void write(HttpServletResponse response, int status, String type, byte[] body) throws IOException {
+        response.setStatus(status);
+        response.setContentType(type);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
+    }
+
+    /** A body of which not all was there at once; the container calls when there is more. */
+    private final class SlowBody implements ReadListener, AsyncListener {
+
+        private final AsyncContext async;
+        private final ServletInputStream input;
+        private final HttpServletResponse response;
+        private final FrameHandler handler;
+        private final RequestBody body;
+        private boolean answered;
+
+        SlowBody(
+                AsyncContext async,
+                ServletInputStream input,
+                HttpServletResponse response,
+                FrameHandler handler,
+                RequestBody body) {
+            this.async = async;
+            this.input = input;
+            this.response = response;
+            this.handler = handler;
+            this.body = body;
+        }
+
+        @Override
+        public void onDataAvailable() throws IOException {
+            while (!body.isComplete() && input.isReady()) {
+                body.readSome();
+            }
+            if (body.isComplete()) {
+                answer(() -> reply(response, handler, body));
+            }
+        }
+
+        @Override
+        public void onAllDataRead() {
+            body.end();
+            answer(() -> reply(response, handler, body));
+        }
+
+        @Override
+        public void onTimeout(AsyncEvent event) {
+            answer(() -> refuseAndClose(response, REQUEST_TIMEOUT, "too slow"));
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            answer(() -> {});
+        }
+
+        @Override
+        public void onError(AsyncEvent event) {
+            answer(() -> {});
+        }
+
+        @Override
+        public void onComplete(AsyncEvent event) {
+            slowBodies.release();
+        }
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {
+            // nobody starts it again
+        }
+
+        private synchronized void answer(Answer answer) {
+            if (answered) {
+                return;
+            }
+            answered = true;
+            try {
+                answer.write();
+            } catch (IOException gone) {
+                // the sender went away
+            } finally {
+                async.complete();
+            }
+        }
+    }
+
+    private interface Answer {
+        void write() throws IOException;
+    }
+}

@@ -1,0 +1,63 @@
+package io.paxoslease.spring.boot.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+
+/** The body of a request as it comes in. Takes memory for what has come, not for what is announced. */
+final class RequestBody {
+
+    private static final int FIRST_BYTES = 2048;
+
+    private final InputStream input;
+    private final long length;
+    private final int maxBytes;
+    private byte[] buffer;
+    private int count;
+    private boolean ended;
+
+    /**
+     * Begins with nothing.
+     *
+     * @param input where the bytes come from
+     * @param length how many there will be, -1 if the sender does not say
+     * @param maxBytes how many are accepted
+     */
+    RequestBody(InputStream input, long length, int maxBytes) {
+        this.input = input;
+        this.length = length;
+        this.maxBytes = maxBytes;
+        this.buffer = new byte[(int) Math.min(length < 0 ? FIRST_BYTES : length, FIRST_BYTES)];
+    }
+
+    /** Whether there is nothing more to read, because all is there or too much. */
+    boolean isComplete() {
+        return ended || isTooLarge() || count == length;
+    }
+
+    boolean isTooLarge() {
+        return count > maxBytes;
+    }
+
+    /** Reads once. */
+    void readSome() throws IOException {
+        if (count == buffer.length) {
+            int limit = length < 0 ? maxBytes + 1 : (int) length;
+            buffer = Arrays.copyOf(buffer, Math.min(limit, 2 * Math.max(count, FIRST_BYTES)));
+        }
+        int read = input.read(buffer, count, buffer.length - count);
+        if (read < 0) {
+            end();
+        } else {
+            count += read;
+        }
+    }
+
+    void end() {
+        ended = true;
+    }
+
+    byte[] bytes() {
+        return count == buffer.length ? buffer : Arrays.copyOf(buffer, count);
+    }
+}

@@ -1,0 +1,357 @@
+package io.paxoslease.spring.events;
+
+import io.paxoslease.node.LeaseListener;
+import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.spring.LeaderChangedEvent;
+import io.paxoslease.spring.LeaseAcquiredEvent;
+import io.paxoslease.spring.LeaseEvent;
+import io.paxoslease.spring.LeaseExtendedEvent;
+import io.paxoslease.spring.LeaseExtensionFailedEvent;
+import io.paxoslease.spring.LeaseLostEvent;
+import io.paxoslease.spring.LeaseReleasedEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.SmartApplicationListener;
+import org.springframework.core.Ordered;
+
+/**
+ * Publishes what happens to the leases of a node as {@link LeaseEvent}s.
+ *
+ * <p>Each lease is a lane of its own: its events go out one after another, in order, and not before the application is ready.
+ * An event is handed to its listeners one by one in their order; the lane waits {@link #PATIENCE} for each. A listener that takes
+ * longer is left behind: the lane goes on without it, and what follows waits in its own inbox until it is done. So a listener that
+ * leads inside of {@link LeaseAcquiredEvent} cannot keep the end of its tenure from another one.
+ *
+ * <p>Threads: everything may be called from any thread; listeners run on threads of this object, which come when needed and go when
+ * idle. One monitor guards the state and is never held while a listener runs.
+ */
+public final class LeaseEventPublisher implements LeaseListener, SmartApplicationListener, AutoCloseable {
+
+    /** How long the other listeners wait for one. */
+    static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private static final Log LOG = LogFactory.getLog(LeaseEventPublisher.class);
+    private static final int CAPACITY = 256;
+    private static final Duration CLOSING = Duration.ofSeconds(2);
+
+    private final Object source;
+    private final String node;
+    private final ApplicationContext context;
+    private final LeaseEventListeners listeners;
+    private final ThreadPoolExecutor threads;
+
+    private final Object monitor = new Object();
+    private final Map<String, Lane> lanes = new HashMap<>();
+    private boolean ready;
+    private boolean closed;
+
+    /**
+     * Makes the publisher.
+     *
+     * @param source the source of the events
+     * @param node the id of the node
+     * @param context the context whose listeners are told
+     */
+    public LeaseEventPublisher(Object source, String node, ApplicationContext context) {
+        this.source = source;
+        this.node = node;
+        this.context = context;
+        this.listeners = new LeaseEventListeners(context);
+        AtomicInteger number = new AtomicInteger();
+        this.threads =
+                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                    Thread thread = new Thread(task, "paxoslease-listeners-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    thread.setContextClassLoader(context.getClassLoader());
+                    return thread;
+                });
+    }
+
+    /** The events of one lease. */
+    private static final class Lane {
+        final String lease;
+        final EventQueue events = new EventQueue(CAPACITY);
+        final Map<ApplicationListener<?>, Inbox> busy = new IdentityHashMap<>();
+        boolean running;
+        boolean open;
+        long token;
+
+        Lane(String lease) {
+            this.lease = lease;
+        }
+
+        boolean isIdle() {
+            return !running && events.isEmpty() && busy.isEmpty();
+        }
+    }
+
+    /** A listener that is at work, and what waits for it. */
+    private static final class Inbox {
+        final EventQueue events = new EventQueue(CAPACITY);
+
+        @Nullable
+        Thread worker;
+    }
+
+    @Override
+    public void onTransition(LeaseTransition transition) {
+        synchronized (monitor) {
+            if (closed) {
+                return;
+            }
+            Lane lane = lanes.computeIfAbsent(transition.leaseName(), Lane::new);
+            switch (transition.kind()) {
+                case ACQUIRED -> {
+                    lane.open = true;
+                    lane.token = transition.fencingToken();
+                }
+                case LOST, RELEASED -> {
+                    if (!lane.open || lane.token != transition.fencingToken()) {
+                        return;
+                    }
+                    lane.open = false;
+                }
+                default -> {}
+            }
+            lane.events.add(event(transition));
+            run(lane);
+        }
+    }
+
+    private LeaseEvent event(LeaseTransition transition) {
+        String lease = transition.leaseName();
+        long token = transition.fencingToken();
+        return switch (transition.kind()) {
+            case ACQUIRED -> new LeaseAcquiredEvent(source, lease, node, token);
+            case EXTENDED -> new LeaseExtendedEvent(source, lease, node, token);
+            case EXTENSION_FAILED -> {
+                String reason = transition.reason();
+                yield new LeaseExtensionFailedEvent(source, lease, node, token, reason == null ? "unknown" : reason);
+            }
+            case LOST -> new LeaseLostEvent(source, lease, node, token);
+            case RELEASED -> new LeaseReleasedEvent(source, lease, node, token);
+            case LEADER_CHANGED -> new LeaderChangedEvent(source, lease, node, transition.leader());
+        };
+    }
+
+    // When the application is ready.
+
+    @Override
+    public boolean supportsEventType(Class<? extends ApplicationEvent> eventType) {
+        return ApplicationReadyEvent.class.isAssignableFrom(eventType)
+                || ContextRefreshedEvent.class.isAssignableFrom(eventType);
+    }
+
+    /** After the application's own listeners. */
+    @Override
+    public int getOrder() {
+        return Ordered.LOWEST_PRECEDENCE;
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationEvent event) {
+        if (event instanceof ApplicationReadyEvent started) {
+            if (started.getApplicationContext() == context) {
+                ready();
+            }
+        } else if (event instanceof ContextRefreshedEvent refreshed
+                && refreshed.getApplicationContext() == context
+                && !context.containsBean("springApplicationArguments")) {
+            // Not started by a SpringApplication, so nobody else says when it is ready.
+            ready();
+        }
+    }
+
+    private void ready() {
+        listeners.addListenerBeans();
+        synchronized (monitor) {
+            if (!ready && !closed) {
+                ready = true;
+                lanes.values().forEach(this::run);
+            }
+        }
+    }
+
+    // The lanes.
+
+    private void run(Lane lane) {
+        if (ready && !lane.running && !lane.events.isEmpty()) {
+            lane.running = true;
+            threads.execute(() -> drain(lane));
+        }
+    }
+
+    private void drain(Lane lane) {
+        while (true) {
+            LeaseEvent event;
+            synchronized (monitor) {
+                event = lane.events.poll();
+                if (event == null) {
+                    lane.running = false;
+                    rest(lane);
+                    return;
+                }
+            }
+            for (ApplicationListener<?> listener : listenersOf(event)) {
+                hand(event, listener, lane);
+            }
+        }
+    }
+
+    private List<ApplicationListener<?>> listenersOf(LeaseEvent event) {
+        try {
+            return listeners.of(event);
+        } catch (RuntimeException | LinkageError failure) {
+            LOG.error("The listeners of " + event + " could not be found", failure);
+            return List.of();
+        }
+    }
+
+    private void hand(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
+        synchronized (monitor) {
+            Inbox behind = lane.busy.get(listener);
+            if (behind != null) {
+                behind.events.add(event);
+                return;
+            }
+            Inbox inbox = new Inbox();
+            inbox.events.add(event);
+            lane.busy.put(listener, inbox);
+            threads.execute(() -> work(listener, inbox, lane));
+            if (!await(PATIENCE, () -> lane.busy.get(listener) != inbox)) {
+                LOG.warn("Listener " + listener + " has been busy with " + event + " for " + PATIENCE
+                        + "; the others go on without it");
+            }
+        }
+    }
+
+    private void work(ApplicationListener<?> listener, Inbox inbox, Lane lane) {
+        while (true) {
+            LeaseEvent event;
+            synchronized (monitor) {
+                event = inbox.events.poll();
+                if (event == null) {
+                    inbox.worker = null;
+                    lane.busy.remove(listener);
+                    rest(lane);
+                    // An interrupt by close() must not follow the thread to another listener.
+                    Thread.interrupted();
+                    return;
+                }
+                inbox.worker = Thread.currentThread();
+            }
+            try {
+                listeners.call(listener, event);
+            } catch (Throwable failure) {
+                LOG.error(
+                        "Listener " + listener + " of lease '" + event.leaseName() + "' failed with " + event, failure);
+            }
+        }
+    }
+
+    /** Wakes who waits for the lane, and forgets it if nothing is left of it: there may be many names over time. */
+    private void rest(Lane lane) {
+        if (lane.isIdle() && !lane.open) {
+            lanes.remove(lane.lease, lane);
+        }
+        monitor.notifyAll();
+    }
+
+    // The end.
+
+    /**
+     * Waits until everybody has been told everything: no tenure that was announced is without its end, and no listener is at work.
+     * To be called after all leases were released and before the context is destroyed. Answers at once if the application did not
+     * become ready, because nobody was told anything then.
+     *
+     * @param atMost how long to wait at most
+     * @return whether all is delivered; false also if this thread was interrupted, which stays set
+     */
+    public boolean awaitDelivered(Duration atMost) {
+        synchronized (monitor) {
+            return !ready || await(atMost, () -> lanes.values().stream().noneMatch(lane -> lane.open) && isIdle());
+        }
+    }
+
+    /**
+     * Takes nothing new, tells the end of every tenure that has none yet (as lost: nothing else is known), and waits a little for
+     * the listeners; those that block are interrupted.
+     */
+    @Override
+    public void close() {
+        synchronized (monitor) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (ready) {
+                for (Lane lane : lanes.values()) {
+                    if (lane.open) {
+                        lane.open = false;
+                        lane.events.add(new LeaseLostEvent(source, lane.lease, node, lane.token));
+                        run(lane);
+                    }
+                }
+                if (!await(CLOSING, this::isIdle)) {
+                    interruptListeners();
+                    if (!await(CLOSING, this::isIdle)) {
+                        LOG.warn("Some listeners of lease events were still busy when the context was closed");
+                    }
+                }
+            }
+        }
+        threads.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+    }
+
+    private void interruptListeners() {
+        for (Lane lane : lanes.values()) {
+            for (Inbox inbox : new ArrayList<>(lane.busy.values())) {
+                if (inbox.worker != null) {
+                    inbox.worker.interrupt();
+                }
+            }
+        }
+    }
+
+    private boolean isIdle() {
+        return lanes.values().stream().allMatch(Lane::isIdle);
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    /** Waits on the monitor, which the caller has; false after the time or an interrupt, which stays set. */
+    private boolean await(Duration atMost, Condition condition) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        while (!condition.holds()) {
+            long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime() + 999_999);
+            if (millis <= 0) {
+                return false;
+            }
+            try {
+                monitor.wait(millis);
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+        return true;
+    }
+}

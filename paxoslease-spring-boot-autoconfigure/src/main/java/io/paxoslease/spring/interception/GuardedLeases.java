@@ -1,0 +1,305 @@
+package io.paxoslease.spring.interception;
+
+import io.paxoslease.LeaderElection;
+import io.paxoslease.LeaderHint;
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseListener;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.LeaderOnly.Otherwise;
+import io.paxoslease.spring.NotLeaderException;
+import io.paxoslease.spring.interception.CallListener.Outcome;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * Decides whether a guarded call may run, and knows the calls that do. At shutdown: {@link #beginDraining()}, wait for
+ * {@link #whenIdle()}, release the leases. Safe to use from any thread.
+ */
+public final class GuardedLeases implements LeaseListener, SmartInitializingSingleton {
+
+    private static final Log LOG = LogFactory.getLog(GuardedLeases.class);
+
+    private final ObjectProvider<LeaseManager> manager;
+    private final LeaderOnlyRegistry registry;
+    private final Map<String, LeaderElection> elections = new ConcurrentHashMap<>();
+    private final Map<String, TenureWatch> watches = new ConcurrentHashMap<>();
+    private final Set<Object> running = ConcurrentHashMap.newKeySet();
+    private final List<CallListener> listeners = new CopyOnWriteArrayList<>();
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final List<CompletableFuture<Void>> waiting = new CopyOnWriteArrayList<>();
+    private volatile boolean draining;
+
+    /**
+     * Makes the object.
+     *
+     * @param manager whose elections decide; asked for when it is needed first
+     * @param registry the leases that guarded methods need
+     */
+    public GuardedLeases(ObjectProvider<LeaseManager> manager, LeaderOnlyRegistry registry) {
+        this.manager = manager;
+        this.registry = registry;
+    }
+
+    /** One target's scheduled method while it runs. */
+    private record Running(Object target, Method method) {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Running that && target == that.target && method.equals(that.method);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * System.identityHashCode(target) + method.hashCode();
+        }
+    }
+
+    /** Fails if there are guarded methods and nothing to guard them with, or one that could never run. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        LeaseManager leases = manager.getIfAvailable();
+        if (leases instanceof LeaseNode node) {
+            node.addListener(this);
+            registry.methods().forEach((method, bean) -> requirePossible(method, bean, node.settings()));
+        } else if (leases == null && !registry.leaseNames().isEmpty()) {
+            throw new IllegalStateException("There are @LeaderOnly methods for the leases " + registry.leaseNames()
+                    + " but no LeaseManager bean");
+        }
+    }
+
+    private static void requirePossible(GuardedMethod method, String bean, NodeSettings settings) {
+        NodeSettings.LeaseSettings own = settings.leases().get(method.leaseName());
+        Duration leaseTime = own == null ? settings.leaseTime() : own.leaseTime();
+        if (method.minRemainingNanos() > settings.timing().ownerNanos(leaseTime.toNanos())) {
+            throw GuardedMethods.unguardable(
+                    method.method(),
+                    bean,
+                    "its minRemaining of " + Duration.ofNanos(method.minRemainingNanos())
+                            + " is never left of the lease time of " + leaseTime,
+                    "Set a shorter minRemaining or a longer paxoslease.lease-time.");
+        }
+    }
+
+    /**
+     * Adds a listener that is told how every call ends from now on.
+     *
+     * @param listener the listener
+     */
+    public void addCallListener(CallListener listener) {
+        listeners.add(listener);
+    }
+
+    /** The names of the leases that guarded methods need, as far as their beans were made. */
+    public Set<String> leaseNames() {
+        return registry.leaseNames();
+    }
+
+    // Draining.
+
+    /** How many guarded calls run now. */
+    public int inFlight() {
+        return inFlight.get();
+    }
+
+    /** From now on guarded calls are treated as on a node that does not lead, except those that a running guarded call makes. */
+    public void beginDraining() {
+        draining = true;
+    }
+
+    /** Lets guarded calls run again after {@link #beginDraining()}. */
+    public void resume() {
+        draining = false;
+    }
+
+    /**
+     * A stage that completes when no guarded call runs, on the thread of the last one or, if none runs now, at once. With
+     * {@link #beginDraining()} before, none begins afterwards.
+     */
+    public CompletionStage<Void> whenIdle() {
+        return idle().minimalCompletionStage();
+    }
+
+    /**
+     * Waits until no guarded call runs.
+     *
+     * @param atMost how long to wait at most
+     * @return whether none runs; false also if this thread was interrupted, which stays set
+     */
+    public boolean awaitIdle(Duration atMost) {
+        CompletableFuture<Void> idle = idle();
+        try {
+            idle.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException | TimeoutException late) {
+            return false;
+        } finally {
+            waiting.remove(idle);
+        }
+    }
+
+    private CompletableFuture<Void> idle() {
+        CompletableFuture<Void> idle = new CompletableFuture<>();
+        waiting.add(idle);
+        if (inFlight.get() == 0) {
+            completeWaiting();
+        }
+        return idle;
+    }
+
+    private void completeWaiting() {
+        for (CompletableFuture<Void> idle : waiting) {
+            waiting.remove(idle);
+            idle.complete(null);
+        }
+    }
+
+    private void leave() {
+        if (inFlight.decrementAndGet() == 0 && !waiting.isEmpty()) {
+            completeWaiting();
+        }
+    }
+
+    // Calls.
+
+    /**
+     * Lets a call in, or counts that it was not.
+     *
+     * @return null if the call is to be skipped
+     * @throws NotLeaderException if it is refused
+     */
+    @Nullable
+    GuardedCall admit(GuardedMethod method, @Nullable Object target) {
+        inFlight.incrementAndGet();
+        GuardedCall call = null;
+        try {
+            call = decide(method, target);
+        } finally {
+            if (call == null) {
+                leave();
+            }
+        }
+        return call;
+    }
+
+    private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target) {
+        if (draining && Lease.current().isEmpty()) {
+            return refuse(method, "This node is stopping");
+        }
+        Lease lease = election(method.leaseName()).lease().orElse(null);
+        if (lease == null) {
+            return refuse(method, "This node does not lead");
+        }
+        if (method.minRemainingNanos() > 0 && lease.remaining().toNanos() < method.minRemainingNanos()) {
+            return refuse(method, "The lease of this node lasts too short a time");
+        }
+        Running key = null;
+        if (method.scheduled() && target != null) {
+            key = new Running(target, method.method());
+            if (!running.add(key)) {
+                tell(method, Outcome.OVERLAPPING);
+                return null;
+            }
+        }
+        return new GuardedCall(this, method, lease, key);
+    }
+
+    private @Nullable GuardedCall refuse(GuardedMethod method, String reason) {
+        if (method.otherwise() == Otherwise.SKIP) {
+            tell(method, Outcome.SKIPPED);
+            return null;
+        }
+        tell(method, Outcome.REFUSED);
+        String leader =
+                election(method.leaseName()).leader().map(LeaderHint::nodeId).orElse(null);
+        throw new NotLeaderException(method.leaseName(), nodeId(), leader, reason);
+    }
+
+    private LeaderElection election(String leaseName) {
+        LeaderElection election = elections.get(leaseName);
+        if (election == null) {
+            election = manager.getObject().election(leaseName);
+            elections.put(leaseName, election);
+        }
+        return election;
+    }
+
+    private String nodeId() {
+        return manager.getObject() instanceof LeaseNode node ? node.settings().nodeId() : "unknown";
+    }
+
+    void ended(GuardedCall call, boolean failed) {
+        if (call.runningKey() != null) {
+            running.remove(call.runningKey());
+        }
+        leave();
+        tell(call.method(), failed ? Outcome.FAILED : Outcome.RUN);
+    }
+
+    private void tell(GuardedMethod method, Outcome outcome) {
+        if (LOG.isTraceEnabled()) {
+            LOG.trace(GuardedMethods.describe(method.method()) + " of lease '" + method.leaseName() + "': " + outcome);
+        }
+        for (CallListener listener : listeners) {
+            try {
+                listener.onCall(method.leaseName(), outcome);
+            } catch (RuntimeException failure) {
+                LOG.warn("A listener of guarded calls failed", failure);
+            }
+        }
+    }
+
+    // Tenures.
+
+    /** The watch over a tenure. */
+    TenureWatch watch(Lease lease) {
+        TenureWatch known = watches.get(lease.name());
+        if (known != null && known.isOf(lease)) {
+            return known;
+        }
+        TenureWatch watch = new TenureWatch(lease);
+        TenureWatch current =
+                watches.compute(lease.name(), (name, other) -> other != null && other.isOf(lease) ? other : watch);
+        if (current == watch) {
+            lease.onLost(() -> end(watch));
+        }
+        return current;
+    }
+
+    /** A lease that was given up has ended too, which its own callback does not tell. */
+    @Override
+    public void onTransition(LeaseTransition transition) {
+        if (transition.kind() == LeaseTransition.Kind.RELEASED) {
+            Optional.ofNullable(watches.get(transition.leaseName()))
+                    .filter(watch -> watch.isOf(transition.fencingToken()))
+                    .ifPresent(this::end);
+        }
+    }
+
+    /** The tenure is over, as everybody is told who watches it. */
+    void end(TenureWatch watch) {
+        watches.remove(watch.leaseName(), watch);
+        watch.end();
+    }
+}

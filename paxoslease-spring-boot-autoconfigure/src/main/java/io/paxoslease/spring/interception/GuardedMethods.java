@@ -1,0 +1,249 @@
+package io.paxoslease.spring.interception;
+
+import io.paxoslease.protocol.Names;
+import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.LeaderOnly.OnLoss;
+import io.paxoslease.spring.LeaderOnly.Otherwise;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Finds {@link LeaderOnly} and reads it. The method of the target class comes first, then the class that declares it, then the method
+ * that was called (that of an interface, say), then its class. Safe to use from any thread.
+ */
+final class GuardedMethods {
+
+    private static final boolean REACTOR =
+            ClassUtils.isPresent("reactor.core.publisher.Flux", GuardedMethods.class.getClassLoader());
+
+    private final StringValueResolver resolver;
+    private final String defaultLease;
+    private final Map<MethodClassKey, GuardedMethod> known = new ConcurrentHashMap<>();
+
+    GuardedMethods(StringValueResolver resolver, String defaultLease) {
+        this.resolver = resolver;
+        this.defaultLease = defaultLease;
+    }
+
+    /** Whether a call of a method on a target of a class is guarded. */
+    boolean isGuarded(Method method, @Nullable Class<?> targetClass) {
+        return find(method, AopUtils.getMostSpecificMethod(method, targetClass)) != null;
+    }
+
+    /** Whether a class itself is annotated. */
+    static boolean isGuarded(Class<?> type) {
+        return MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(LeaderOnly.class);
+    }
+
+    static boolean isScheduled(Method method) {
+        MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return annotations.isPresent(Scheduled.class) || annotations.isPresent(Schedules.class);
+    }
+
+    /**
+     * What is known about a guarded method.
+     *
+     * @return null if the method is not guarded
+     * @throws UnguardableMethodException if the annotation or the signature makes no sense
+     */
+    @Nullable
+    GuardedMethod get(Method method, @Nullable Class<?> targetClass, String bean) {
+        MethodClassKey key = new MethodClassKey(method, targetClass);
+        GuardedMethod guarded = known.get(key);
+        if (guarded == null) {
+            Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+            MergedAnnotation<LeaderOnly> annotation = find(method, specific);
+            if (annotation == null) {
+                return null;
+            }
+            guarded = read(annotation, specific, bean);
+            known.put(key, guarded);
+        }
+        return guarded;
+    }
+
+    private static @Nullable MergedAnnotation<LeaderOnly> find(Method method, Method specific) {
+        MergedAnnotation<LeaderOnly> found = findOn(specific);
+        return found == null && specific != method ? findOn(method) : found;
+    }
+
+    /** Whether the method itself is annotated, not just its class. */
+    static boolean isAnnotated(Method method) {
+        return own(method).isPresent();
+    }
+
+    private static MergedAnnotation<LeaderOnly> own(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(LeaderOnly.class);
+    }
+
+    private static @Nullable MergedAnnotation<LeaderOnly> findOn(Method method) {
+        MergedAnnotation<LeaderOnly> own = own(method);
+        if (own.isPresent()) {
+            return own;
+        }
+        if (!isReachedByClass(method)) {
+            return null;
+        }
+        MergedAnnotation<LeaderOnly> ofClass = MergedAnnotations.from(
+                        method.getDeclaringClass(), SearchStrategy.TYPE_HIERARCHY)
+                .get(LeaderOnly.class);
+        return ofClass.isPresent() ? ofClass : null;
+    }
+
+    private static boolean isReachedByClass(Method method) {
+        return !Modifier.isPrivate(method.getModifiers())
+                && !Modifier.isStatic(method.getModifiers())
+                && ClassUtils.isUserLevelMethod(method)
+                && !ReflectionUtils.isObjectMethod(method)
+                && !MergedAnnotations.from(method).isPresent(Bean.class);
+    }
+
+    private GuardedMethod read(MergedAnnotation<LeaderOnly> annotation, Method method, String bean) {
+        Otherwise otherwise = annotation.getEnum("otherwise", Otherwise.class);
+        return new GuardedMethod(
+                method,
+                leaseName(annotation.getString("name"), method, bean),
+                minRemainingNanos(annotation.getString("minRemaining"), method, bean),
+                otherwise,
+                annotation.getEnum("onLoss", OnLoss.class),
+                isScheduled(method),
+                adapter(method, otherwise, bean));
+    }
+
+    private String leaseName(String text, Method method, String bean) {
+        String name = resolve("name", text, method, bean);
+        try {
+            return Names.require("lease name", name.isEmpty() ? defaultLease : name, Names.MAX_RESOURCE_BYTES);
+        } catch (IllegalArgumentException wrong) {
+            throw unguardable(method, bean, String.valueOf(wrong.getMessage()), "Give it a name of 1 to 255 bytes.");
+        }
+    }
+
+    private long minRemainingNanos(String text, Method method, String bean) {
+        String value = resolve("minRemaining", text, method, bean);
+        if (value.isEmpty()) {
+            return 0;
+        }
+        try {
+            Duration duration = DurationStyle.detectAndParse(value);
+            if (!duration.isNegative()) {
+                return duration.toNanos();
+            }
+        } catch (IllegalArgumentException | ArithmeticException wrong) {
+            // reported below
+        }
+        throw unguardable(
+                method,
+                bean,
+                "its minRemaining '" + value + "' is not a duration of zero or more",
+                "Write a duration such as 2s or PT2S.");
+    }
+
+    private String resolve(String attribute, String text, Method method, String bean) {
+        String why;
+        try {
+            String value = resolver.resolveStringValue(text);
+            if (value == null || !value.contains("${")) {
+                return value == null ? "" : value.trim();
+            }
+            why = "";
+        } catch (RuntimeException unresolvable) {
+            why = " (" + unresolvable.getMessage() + ")";
+        }
+        throw unguardable(
+                method,
+                bean,
+                "its " + attribute + " '" + text + "' cannot be resolved" + why,
+                "Set the property, or give the placeholder a default as in ${key:default}.");
+    }
+
+    private static @Nullable ReactiveAdapter adapter(Method method, Otherwise otherwise, String bean) {
+        Class<?> type = method.getReturnType();
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            throw unguardable(
+                    method, bean, "it is a suspending function", "Return Mono, Flux or Flow, or do not suspend.");
+        }
+        if (type.isPrimitive() && type != void.class && otherwise == Otherwise.SKIP) {
+            throw unguardable(
+                    method,
+                    bean,
+                    "a call that is skipped has no " + type + " to return",
+                    "Return void, an object or an Optional, or set otherwise = Otherwise.THROW; if the annotation is on the class,"
+                            + " it may be moved to the methods that need it.");
+        }
+        ReactiveAdapter adapter = GuardedMethod.isFuture(type)
+                ? null
+                : ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+        if (adapter == null || !adapter.getDescriptor().isDeferred()) {
+            if (isPublisher(type)) {
+                throw unguardable(
+                        method,
+                        bean,
+                        "publishers are guarded with Reactor, which is not on the class path",
+                        "Add io.projectreactor:reactor-core.");
+            }
+            return null;
+        }
+        if (!REACTOR) {
+            throw unguardable(
+                    method,
+                    bean,
+                    "publishers are guarded with Reactor, which is not on the class path",
+                    "Add io.projectreactor:reactor-core.");
+        }
+        if (!type.isAssignableFrom(adapter.getReactiveType())) {
+            throw unguardable(
+                    method,
+                    bean,
+                    "a guarded " + adapter.getReactiveType().getSimpleName() + " is not a " + type.getSimpleName(),
+                    "Return " + adapter.getReactiveType().getSimpleName() + ".");
+        }
+        if (otherwise == Otherwise.SKIP && !adapter.supportsEmpty()) {
+            throw unguardable(
+                    method,
+                    bean,
+                    "a " + type.getSimpleName() + " that is skipped cannot be empty",
+                    "Return a type that can be empty, or set otherwise = Otherwise.THROW.");
+        }
+        return adapter;
+    }
+
+    private static boolean isPublisher(Class<?> type) {
+        return Flow.Publisher.class.isAssignableFrom(type)
+                || type.getName().equals("org.reactivestreams.Publisher")
+                || ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                        .anyMatch(each -> each.getName().equals("org.reactivestreams.Publisher"));
+    }
+
+    static UnguardableMethodException unguardable(Method method, String bean, String reason, String remedy) {
+        return new UnguardableMethodException("method " + describe(method), bean, reason, remedy);
+    }
+
+    static String describe(Method method) {
+        StringBuilder parameters = new StringBuilder();
+        for (Class<?> type : method.getParameterTypes()) {
+            parameters.append(parameters.isEmpty() ? "" : ", ").append(type.getSimpleName());
+        }
+        return method.getDeclaringClass().getName() + "." + method.getName() + "(" + parameters + ")";
+    }
+}

@@ -1,0 +1,91 @@
+package io.paxoslease.spring.interception;
+
+import io.paxoslease.LeaseScope;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+
+/** Runs a guarded method if the lease is held, and does what its annotation says if not. */
+final class LeaderOnlyInterceptor implements MethodInterceptor {
+
+    private final GuardedMethods methods;
+    private final Supplier<GuardedLeases> leases;
+
+    LeaderOnlyInterceptor(GuardedMethods methods, Supplier<GuardedLeases> leases) {
+        this.methods = methods;
+        this.leases = leases;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        Class<?> targetClass = target == null ? null : AopUtils.getTargetClass(target);
+        GuardedMethod method = methods.get(invocation.getMethod(), targetClass, "unknown");
+        if (method == null) {
+            return invocation.proceed();
+        }
+        ProxyMethodInvocation call = (ProxyMethodInvocation) invocation;
+        if (method.adapter() != null) {
+            return ReactiveGate.guard(leases.get(), method, method.adapter(), call);
+        }
+        GuardedCall admitted = leases.get().admit(method, target);
+        return admitted == null ? method.nothing() : run(admitted, call);
+    }
+
+    private static @Nullable Object run(GuardedCall call, ProxyMethodInvocation invocation) throws Throwable {
+        boolean returned = false;
+        Object result = null;
+        Interruption interruption = call.method().interrupts() ? Interruption.begin() : null;
+        try {
+            if (interruption != null) {
+                call.onLeaseEnd(interruption::interrupt);
+            }
+            result = proceed(call, invocation);
+            returned = true;
+        } finally {
+            if (interruption != null) {
+                call.forgetLeaseEnd();
+                interruption.end();
+            }
+            if (!returned) {
+                call.end(true);
+            }
+        }
+        endWith(call, result);
+        return result;
+    }
+
+    /** Calls the method with the lease at hand. */
+    static @Nullable Object proceed(GuardedCall call, ProxyMethodInvocation invocation) throws Throwable {
+        @Nullable Object[] arguments = invocation.getArguments();
+        @Nullable Object[] completed = call.method().withLease(arguments, call.lease());
+        if (completed != arguments) {
+            invocation.setArguments(completed);
+        }
+        LeaseScope scope = LeaseScope.open(call.lease());
+        try {
+            return invocation.proceed();
+        } finally {
+            scope.close();
+        }
+    }
+
+    /** The call ends when the method has returned, or when the work ends that the returned stage stands for. */
+    private static void endWith(GuardedCall call, @Nullable Object result) {
+        if (!(result instanceof CompletionStage<?> stage)) {
+            call.end(false);
+            return;
+        }
+        if (call.method().interrupts() && result instanceof Future<?> future && !future.isDone()) {
+            // Not on the thread that tells of the loss: what depends on the future may take its time.
+            call.onLeaseEnd(() -> CompletableFuture.runAsync(() -> future.cancel(true)));
+        }
+        stage.whenComplete((value, failure) -> call.end(failure != null));
+    }
+}

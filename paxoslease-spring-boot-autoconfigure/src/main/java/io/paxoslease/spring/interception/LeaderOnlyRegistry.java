@@ -1,0 +1,64 @@
+package io.paxoslease.spring.interception;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * The leases that the guarded methods of this application need. It grows while beans are made, also after the start if they are
+ * lazy. Safe to use from any thread.
+ */
+public final class LeaderOnlyRegistry {
+
+    private final Object monitor = new Object();
+    private final Set<String> names = new TreeSet<>();
+    private final Map<GuardedMethod, String> methods = new LinkedHashMap<>();
+    private final List<Consumer<String>> listeners = new ArrayList<>();
+
+    /** The names that are known now, in alphabetical order. */
+    public Set<String> leaseNames() {
+        synchronized (monitor) {
+            return Collections.unmodifiableSet(new TreeSet<>(names));
+        }
+    }
+
+    /**
+     * Tells a listener the name of each lease once: of those known at once on this thread, of later ones on the thread that makes
+     * the bean. The listener must not block.
+     *
+     * @param listener receives the names
+     */
+    public void forEachLease(Consumer<String> listener) {
+        Set<String> known;
+        synchronized (monitor) {
+            listeners.add(listener);
+            known = leaseNames();
+        }
+        known.forEach(listener);
+    }
+
+    /** The guarded methods and their beans' names. */
+    Map<GuardedMethod, String> methods() {
+        synchronized (monitor) {
+            return new LinkedHashMap<>(methods);
+        }
+    }
+
+    void add(GuardedMethod method, String bean) {
+        String leaseName = method.leaseName();
+        List<Consumer<String>> toTell;
+        synchronized (monitor) {
+            methods.put(method, bean);
+            if (!names.add(leaseName)) {
+                return;
+            }
+            toTell = List.copyOf(listeners);
+        }
+        toTell.forEach(listener -> listener.accept(leaseName));
+    }
+}

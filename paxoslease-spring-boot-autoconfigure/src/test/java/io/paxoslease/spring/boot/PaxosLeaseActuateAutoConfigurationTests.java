@@ -1,0 +1,310 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NoTransport;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.boot.actuate.CellView;
+import io.paxoslease.spring.boot.actuate.LeaseInfoContributor;
+import io.paxoslease.spring.boot.actuate.MicrometerWireListener;
+import io.paxoslease.spring.boot.actuate.PaxosLeaseEndpoint;
+import io.paxoslease.spring.boot.actuate.PaxosLeaseEndpointWebExtension;
+import io.paxoslease.spring.boot.actuate.PaxosLeaseHealthIndicator;
+import io.paxoslease.spring.boot.actuate.PaxosLeaseMetrics;
+import io.paxoslease.spring.boot.actuate.QuarantineHealthIndicator;
+import io.paxoslease.spring.boot.actuate.QuarantineReadinessGroups;
+import io.paxoslease.wire.WireListener;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+
+class PaxosLeaseActuateAutoConfigurationTests {
+
+    private static final AutoConfigurations OURS = AutoConfigurations.of(
+            PaxosLeaseEndpointAutoConfiguration.class,
+            PaxosLeaseHealthAutoConfiguration.class,
+            PaxosLeaseInfoAutoConfiguration.class,
+            PaxosLeaseMetricsAutoConfiguration.class,
+            PaxosLeaseSecurityAutoConfiguration.class);
+
+    private static final AutoConfigurations METRICS = AutoConfigurations.of(
+            MetricsAutoConfiguration.class,
+            SimpleMetricsExportAutoConfiguration.class,
+            CompositeMeterRegistryAutoConfiguration.class);
+
+    private final ApplicationContextRunner withoutNode = new ApplicationContextRunner()
+            .withConfiguration(OURS)
+            .withConfiguration(METRICS)
+            .withPropertyValues("management.endpoints.web.exposure.include=*");
+
+    private final ApplicationContextRunner runner =
+            withoutNode.withBean(LeaseNode.class, PaxosLeaseActuateAutoConfigurationTests::node);
+
+    private static LeaseNode node() {
+        return new LeaseNode(
+                NodeSettings.standalone("node-1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
+    }
+
+    @Test
+    void nothingIsThereWithoutANode() {
+        withoutNode.run(context -> assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(PaxosLeaseEndpoint.class)
+                .doesNotHaveBean(HealthIndicator.class)
+                .doesNotHaveBean(QuarantineReadinessGroups.class)
+                .doesNotHaveBean(LeaseInfoContributor.class)
+                .doesNotHaveBean(PaxosLeaseMetrics.class)
+                .doesNotHaveBean(MicrometerWireListener.class));
+    }
+
+    @Test
+    void aViewOfTheCellIsNotNeeded() {
+        runner.run(context -> assertThat(
+                        context.getBean(PaxosLeaseEndpoint.class).cell().members())
+                .isEmpty());
+    }
+
+    @Nested
+    class TheEndpoint {
+
+        @Test
+        void isThere() {
+            runner.run(context -> assertThat(context)
+                    .hasSingleBean(PaxosLeaseEndpoint.class)
+                    .hasSingleBean(PaxosLeaseEndpointWebExtension.class));
+        }
+
+        @Test
+        void isNotThereUnlessItIsExposed() {
+            runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+                    .run(context -> assertThat(context)
+                            .doesNotHaveBean(PaxosLeaseEndpoint.class)
+                            .doesNotHaveBean(PaxosLeaseEndpointWebExtension.class));
+        }
+
+        @Test
+        void isThereWithoutItsExtensionForJmxAlone() {
+            runner.withPropertyValues(
+                            "management.endpoints.web.exposure.include=health",
+                            "spring.jmx.enabled=true",
+                            "management.endpoints.jmx.exposure.include=lease")
+                    .run(context -> assertThat(context)
+                            .hasSingleBean(PaxosLeaseEndpoint.class)
+                            .doesNotHaveBean(PaxosLeaseEndpointWebExtension.class));
+        }
+
+        @Test
+        void canBeDisabled() {
+            runner.withPropertyValues("management.endpoint.lease.access=NONE")
+                    .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseEndpoint.class));
+        }
+
+        @Test
+        void canBeReplaced() {
+            PaxosLeaseEndpoint own = new PaxosLeaseEndpoint(node(), CellView.NONE);
+            runner.withBean("own", PaxosLeaseEndpoint.class, () -> own)
+                    .run(context -> assertThat(context)
+                            .getBean(PaxosLeaseEndpoint.class)
+                            .isSameAs(own));
+        }
+
+        @Test
+        void isNotThereWithoutTheActuator() {
+            runner.withClassLoader(new FilteredClassLoader(
+                            Endpoint.class.getPackageName(), "org.springframework.boot.actuate"))
+                    .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("paxosLeaseEndpoint"));
+        }
+    }
+
+    @Nested
+    class Health {
+
+        @Test
+        void isThereUnderTheNamesThatMakeTheComponents() {
+            runner.run(context -> assertThat(context)
+                    .getBeans(HealthIndicator.class)
+                    .containsOnlyKeys("paxosleaseHealthIndicator", "paxosleaseQuarantineHealthIndicator"));
+        }
+
+        @Test
+        void canBeDisabledWhileReadinessKeepsTheQuarantine() {
+            runner.withPropertyValues("management.health.paxoslease.enabled=false")
+                    .run(context -> assertThat(context)
+                            .doesNotHaveBean(PaxosLeaseHealthIndicator.class)
+                            .hasSingleBean(QuarantineHealthIndicator.class));
+        }
+
+        @Test
+        void followsTheDefaultOfAllIndicators() {
+            runner.withPropertyValues("management.health.defaults.enabled=false")
+                    .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseHealthIndicator.class));
+        }
+
+        @Test
+        void canLeaveReadinessAlone() {
+            runner.withPropertyValues("paxoslease.readiness.quarantine=false")
+                    .run(context -> assertThat(context)
+                            .hasSingleBean(PaxosLeaseHealthIndicator.class)
+                            .doesNotHaveBean(QuarantineHealthIndicator.class)
+                            .doesNotHaveBean(QuarantineReadinessGroups.class));
+        }
+
+        @Test
+        void canBeReplaced() {
+            HealthIndicator own = () ->
+                    org.springframework.boot.health.contributor.Health.up().build();
+            runner.withBean("paxosleaseHealthIndicator", HealthIndicator.class, () -> own)
+                    .run(context -> assertThat(context)
+                            .doesNotHaveBean(PaxosLeaseHealthIndicator.class)
+                            .getBean("paxosleaseHealthIndicator")
+                            .isSameAs(own));
+        }
+
+        @Test
+        void isNotThereWithoutBootsHealthModule() {
+            runner.withClassLoader(new FilteredClassLoader("org.springframework.boot.health"))
+                    .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("paxosleaseHealthIndicator"));
+        }
+
+        @Test
+        void leavesReadinessAloneWithoutTheActuator() {
+            runner.withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
+                    .run(context -> assertThat(context)
+                            .hasNotFailed()
+                            .hasBean("paxosleaseHealthIndicator")
+                            .doesNotHaveBean("paxosleaseQuarantineReadinessGroups"));
+        }
+    }
+
+    @Nested
+    class Info {
+
+        @Test
+        void isThereAndCanBeDisabled() {
+            runner.run(context -> assertThat(context).hasSingleBean(LeaseInfoContributor.class));
+            runner.withPropertyValues("management.info.lease.enabled=false")
+                    .run(context -> assertThat(context).doesNotHaveBean(LeaseInfoContributor.class));
+        }
+
+        @Test
+        void canBeReplaced() {
+            LeaseInfoContributor own = new LeaseInfoContributor(node());
+            runner.withBean("own", LeaseInfoContributor.class, () -> own)
+                    .run(context -> assertThat(context)
+                            .getBean(LeaseInfoContributor.class)
+                            .isSameAs(own));
+        }
+    }
+
+    @Nested
+    class Metrics {
+
+        @Test
+        void areBoundToTheRegistry() {
+            runner.run(context -> {
+                assertThat(context)
+                        .hasSingleBean(PaxosLeaseMetrics.class)
+                        .getBean(WireListener.class)
+                        .isInstanceOf(MicrometerWireListener.class);
+                MeterRegistry registry = context.getBean(MeterRegistry.class);
+                context.getBean(WireListener.class).onMessage("frame", "sent");
+
+                assertThat(registry.get("paxoslease.acceptor.leases").gauge().value())
+                        .isZero();
+                assertThat(registry.get("paxoslease.messages").counter().count())
+                        .isOne();
+            });
+        }
+
+        @Test
+        void haveABoundOfLeases() {
+            runner.withPropertyValues("paxoslease.metrics.max-leases=0").run(context -> {
+                context.getBean(PaxosLeaseMetrics.class).leaderOnlyCall("leader", "executed");
+
+                assertThat(context.getBean(MeterRegistry.class)
+                                .get("paxoslease.leaderonly.calls")
+                                .tag("lease", "(other)")
+                                .counter()
+                                .count())
+                        .isOne();
+            });
+        }
+
+        @Test
+        void canBeReplaced() {
+            MicrometerWireListener own = new MicrometerWireListener();
+            runner.withBean("own", MicrometerWireListener.class, () -> own)
+                    .run(context ->
+                            assertThat(context).getBean(WireListener.class).isSameAs(own));
+        }
+
+        @Test
+        void areNotThereWithoutMicrometerOrARegistry() {
+            runner.withClassLoader(new FilteredClassLoader("io.micrometer"))
+                    .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(WireListener.class));
+            new ApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withBean(LeaseNode.class, PaxosLeaseActuateAutoConfigurationTests::node)
+                    .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(WireListener.class));
+        }
+    }
+
+    @Nested
+    class Security {
+
+        private final WebApplicationContextRunner web = new WebApplicationContextRunner()
+                .withConfiguration(OURS)
+                .withConfiguration(AutoConfigurations.of(ServletWebSecurityAutoConfiguration.class))
+                .withBean(LeaseNode.class, PaxosLeaseActuateAutoConfigurationTests::node);
+
+        @Test
+        void leavesBootsOwnChainInPlace() {
+            web.run(context -> assertThat(context.getBeansOfType(SecurityFilterChain.class))
+                    .hasSize(2)
+                    .containsKey("paxosLeaseSecurityFilterChain"));
+        }
+
+        @Test
+        void canBeReplaced() {
+            web.withBean(
+                            "paxosLeaseSecurityFilterChain",
+                            String.class,
+                            () -> "something else that the application made")
+                    .run(context -> assertThat(context).hasNotFailed().hasBean("paxosLeaseSecurityFilterChain"));
+        }
+
+        @Test
+        void isNotThereOutsideTheWebOrWithoutSpringSecurity() {
+            runner.run(context -> assertThat(context).doesNotHaveBean(SecurityFilterChain.class));
+            web.withClassLoader(new FilteredClassLoader("org.springframework.security"))
+                    .run(context ->
+                            assertThat(context).hasNotFailed().doesNotHaveBean("paxosLeaseSecurityFilterChain"));
+        }
+
+        @Test
+        void isNotThereIfTheApplicationDoesNotUseSpringSecurity() {
+            new WebApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withBean(LeaseNode.class, PaxosLeaseActuateAutoConfigurationTests::node)
+                    .run(context -> assertThat(context)
+                            .hasNotFailed()
+                            .doesNotHaveBean(HttpSecurity.class)
+                            .doesNotHaveBean(SecurityFilterChain.class));
+        }
+    }
+}

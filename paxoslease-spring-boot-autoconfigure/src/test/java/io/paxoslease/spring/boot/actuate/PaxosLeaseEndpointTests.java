@@ -1,0 +1,358 @@
+package io.paxoslease.spring.boot.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.http.MediaType;
+import org.springframework.test.json.JsonCompareMode;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+class PaxosLeaseEndpointTests {
+
+    private TestNode test = TestNode.standalone();
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Nested
+    class OverHttp {
+
+        @Test
+        void showsTheNodeAndItsLeases() {
+            long token = lead();
+            test.clock.advance(Duration.ofMillis(1_500));
+
+            TestServer.around(test)
+                    .run(client -> client.get()
+                            .uri("/actuator/lease")
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .json("""
+                            { "node": "node-1", "incarnation": "%s", "cell": "default", "majority": 1,
+                              "acceptor": { "state": "VOTING", "quarantineRemaining": "PT0S", "leases": 1 },
+                              "members": {},
+                              "leases": { "leader": %s },
+                              "problems": [] }
+                            """.formatted(test.node.incarnation(), held(token)), JsonCompareMode.STRICT));
+        }
+
+        @Test
+        void showsTheOtherMembers() {
+            use(TestNode.ofThree());
+            test.clock.advance(Duration.ofSeconds(4));
+            test.view.reachable("node-2", AcceptorState.VOTING).unreachable("node-3", "Connection refused");
+            test.node.election("leader").start();
+
+            TestServer.around(test)
+                    .run(client -> client.get()
+                            .uri("/actuator/lease")
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .json("""
+                            { "node": "node-1", "incarnation": "%s", "cell": "orders", "majority": 2,
+                              "acceptor": { "state": "QUARANTINED", "quarantineRemaining": "PT6S", "leases": 0 },
+                              "members": {
+                                "node-2": { "url": "http://node-2:8080", "reachable": true, "roundTrip": "PT0.0007S",
+                                  "state": "VOTING", "problem": null },
+                                "node-3": { "url": "http://node-3:8080", "reachable": false, "roundTrip": null,
+                                  "state": null, "problem": "Connection refused" } },
+                              "leases": { "leader": { "state": "SEEKING", "leader": null, "heldHere": false, "fencingToken": null,
+                                "leaseTime": "PT10S", "remaining": null, "acquiredAt": null, "nextExtensionIn": null,
+                                "extensions": 0, "candidate": true } },
+                              "problems": [] }
+                            """.formatted(test.node.incarnation()), JsonCompareMode.STRICT));
+        }
+
+        @Test
+        void showsOneLease() {
+            long token = lead();
+            test.clock.advance(Duration.ofMillis(1_500));
+
+            TestServer.around(test)
+                    .run(client -> client.get()
+                            .uri("/actuator/lease/leader")
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .json(held(token), JsonCompareMode.STRICT));
+        }
+
+        @Test
+        void writesTheSameWhateverTheApplicationsJsonSettingsAre() {
+            long token = lead();
+            test.clock.advance(Duration.ofMillis(1_500));
+
+            TestServer.around(test)
+                    .with(
+                            "management.endpoints.jackson.isolated-json-mapper=false",
+                            "spring.jackson.default-property-inclusion=non_null",
+                            "spring.jackson.datatype.datetime.write-durations-as-timestamps=true",
+                            "spring.jackson.datatype.datetime.write-dates-as-timestamps=true")
+                    .run(client -> client.get()
+                            .uri("/actuator/lease/leader")
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .json(held(token), JsonCompareMode.STRICT));
+        }
+
+        @Test
+        void anUnknownLeaseIsNotFound() {
+            TestServer.around(test).run(client -> {
+                client.get()
+                        .uri("/actuator/lease/nope")
+                        .exchange()
+                        .expectStatus()
+                        .isNotFound();
+                post(client, "nope", "{\"action\": \"resign\"}")
+                        .expectStatus()
+                        .isNotFound()
+                        .expectBody()
+                        .jsonPath("$.error")
+                        .isEqualTo("This node knows no lease 'nope'");
+            });
+        }
+
+        @Test
+        void stopsStartsAndResigns() {
+            lead();
+
+            TestServer.around(test).run(client -> {
+                post(client, "leader", "{\"action\": \"stop\"}")
+                        .expectStatus()
+                        .isOk()
+                        .expectBody()
+                        .jsonPath("$.state")
+                        .isEqualTo("STOPPED")
+                        .jsonPath("$.candidate")
+                        .isEqualTo(false);
+                post(client, "leader", "{\"action\": \"start\"}")
+                        .expectStatus()
+                        .isOk()
+                        .expectBody()
+                        .jsonPath("$.state")
+                        .isEqualTo("HELD");
+                post(client, "leader", "{\"action\": \"resign\"}")
+                        .expectStatus()
+                        .isOk()
+                        .expectBody()
+                        .jsonPath("$.state")
+                        .isEqualTo("SEEKING")
+                        .jsonPath("$.candidate")
+                        .isEqualTo(true);
+            });
+        }
+
+        @Test
+        void aBadOrMissingActionIsRefusedWithTheAllowedOnes() {
+            lead();
+
+            TestServer.around(test).run(client -> {
+                post(client, "leader", "{\"action\": \"explode\"}")
+                        .expectStatus()
+                        .isBadRequest()
+                        .expectBody()
+                        .jsonPath("$.error")
+                        .isEqualTo("The action must be 'resign', 'start' or 'stop', not 'explode'");
+                post(client, "leader", "{}")
+                        .expectStatus()
+                        .isBadRequest()
+                        .expectBody()
+                        .jsonPath("$.error")
+                        .isEqualTo("The action must be 'resign', 'start' or 'stop', but there is none");
+                post(client, "leader", "{\"action\": null}").expectStatus().isBadRequest();
+                post(client, "leader", "").expectStatus().isBadRequest();
+                post(client, "leader", "{\"action\": ").expectStatus().isBadRequest();
+                client.post()
+                        .uri("/actuator/lease/leader")
+                        .exchange()
+                        .expectStatus()
+                        .isEqualTo(415);
+            });
+            assertThat(test.node.election("leader").isLeader()).isTrue();
+        }
+
+        @Test
+        void aLeaseWithoutElectionCannotBeResigned() {
+            assertThat(test.node.tryAcquire("job", Duration.ofSeconds(5))).isPresent();
+
+            TestServer.around(test)
+                    .run(client -> post(client, "job", "{\"action\": \"resign\"}")
+                            .expectStatus()
+                            .isEqualTo(409)
+                            .expectBody()
+                            .jsonPath("$.error")
+                            .exists());
+        }
+
+        @Test
+        void aLeaseThatThisNodeMayNotSeekCannotBeStarted() {
+            use(TestNode.ofThree());
+            test.node.election("not-here");
+
+            TestServer.around(test)
+                    .run(client -> post(client, "not-here", "{\"action\": \"start\"}")
+                            .expectStatus()
+                            .isEqualTo(409));
+        }
+
+        @Test
+        void readOnlyAccessLeavesTheActionsOut() {
+            lead();
+
+            TestServer.around(test)
+                    .with("management.endpoint.lease.access=read-only")
+                    .run(client -> {
+                        client.get()
+                                .uri("/actuator/lease")
+                                .exchange()
+                                .expectStatus()
+                                .isOk();
+                        post(client, "leader", "{\"action\": \"stop\"}")
+                                .expectStatus()
+                                .isEqualTo(405);
+                    });
+        }
+
+        @Test
+        void infoTellsWhoLeads() {
+            lead();
+
+            TestServer.around(test)
+                    .run(client -> client.get()
+                            .uri("/actuator/info")
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .jsonPath("$.lease.node")
+                            .isEqualTo("node-1")
+                            .jsonPath("$.lease.leases.leader.state")
+                            .isEqualTo("HELD")
+                            .jsonPath("$.lease.leases.leader.leader")
+                            .isEqualTo("node-1"));
+        }
+    }
+
+    @Nested
+    class OverJmx {
+
+        @Test
+        void showsAndActsAndSaysWhatItRefuses() {
+            lead();
+
+            TestServer.around(test)
+                    .with(
+                            "spring.jmx.enabled=true",
+                            "management.endpoints.jmx.exposure.include=lease",
+                            "spring.jmx.default-domain=paxoslease-test")
+                    .run(client -> {
+                        assertThat(invoke("cell"))
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                .containsEntry("node", "node-1");
+                        assertThat(invoke("lease", "leader"))
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                .containsEntry("state", "HELD");
+                        assertThat(invoke("lease", "nope")).isNull();
+                        assertThat(invoke("act", "leader", "stop"))
+                                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                                .containsEntry("state", "STOPPED");
+                        assertThatException()
+                                .isThrownBy(() -> invoke("act", "leader", "explode"))
+                                .havingRootCause()
+                                .withMessageContaining("'resign', 'start' or 'stop'");
+                        assertThatException()
+                                .isThrownBy(() -> invoke("act", "nope", "stop"))
+                                .havingRootCause()
+                                .withMessageContaining("This node knows no lease 'nope'");
+                    });
+        }
+
+        private static Object invoke(String operation, String... arguments) {
+            String[] signature = new String[arguments.length];
+            Arrays.fill(signature, String.class.getName());
+            try {
+                MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+                ObjectName name = server.queryNames(new ObjectName("*:type=Endpoint,name=Lease,*"), null)
+                        .iterator()
+                        .next();
+                return server.invoke(name, operation, arguments, signature);
+            } catch (JMException failure) {
+                throw new IllegalStateException(failure);
+            }
+        }
+    }
+
+    @Test
+    void aNativeImageCanWriteEverythingThatIsAnswered() {
+        RuntimeHints hints = new RuntimeHints();
+
+        new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, PaxosLeaseEndpoint.class);
+
+        assertThat(List.of(
+                        CellDescriptor.class,
+                        CellDescriptor.Acceptor.class,
+                        CellDescriptor.Member.class,
+                        LeaseDescriptor.class))
+                .allMatch(
+                        type -> RuntimeHintsPredicates.reflection().onType(type).test(hints));
+    }
+
+    private long lead() {
+        test.node.election("leader").start();
+        return test.node.election("leader").lease().orElseThrow().fencingToken();
+    }
+
+    /** The lease after a second and a half of its first tenure. */
+    private String held(long token) {
+        String remaining = Objects.requireNonNull(endpointLease().remaining());
+        String next = Objects.requireNonNull(endpointLease().nextExtensionIn());
+        assertThat(Duration.parse(remaining)).isBetween(Duration.ofSeconds(8), Duration.ofMillis(8_500));
+        return """
+                { "state": "HELD", "leader": "node-1", "heldHere": true, "fencingToken": %d,
+                  "leaseTime": "PT10S", "remaining": "%s", "acquiredAt": "2026-11-20T12:00:00.250Z",
+                  "nextExtensionIn": "%s", "extensions": 0, "candidate": true }
+                """.formatted(token, remaining, next);
+    }
+
+    private LeaseDescriptor endpointLease() {
+        return Objects.requireNonNull(new PaxosLeaseEndpoint(test.node, test.view).lease("leader"));
+    }
+
+    private static RestTestClient.ResponseSpec post(RestTestClient client, String lease, String body) {
+        return client.post()
+                .uri("/actuator/lease/{name}", lease)
+                .contentType(MediaType.APPLICATION_JSON)
+                .body(body)
+                .exchange();
+    }
+
+    private void use(TestNode other) {
+        test.close();
+        test = other;
+    }
+}

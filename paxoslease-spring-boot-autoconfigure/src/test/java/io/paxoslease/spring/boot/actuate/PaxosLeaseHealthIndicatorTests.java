@@ -1,0 +1,160 @@
+package io.paxoslease.spring.boot.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+
+class PaxosLeaseHealthIndicatorTests {
+
+    private TestNode test = TestNode.ofThree();
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Test
+    void aStandaloneCellIsUp() {
+        use(TestNode.standalone());
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails())
+                .containsEntry("acceptors", 1)
+                .containsEntry("majority", 1)
+                .containsEntry("reachable", 1)
+                .containsEntry("voting", 1)
+                .doesNotContainKeys("reason", "unreachable");
+    }
+
+    @Test
+    void aNodeThatDoesNotLeadIsUp() {
+        test.voting().view.reachable("node-2", AcceptorState.VOTING).reachable("node-3", AcceptorState.VOTING);
+        test.node.election("leader");
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @Test
+    void aLostMinorityIsUpAndNamed() {
+        test.voting().view.reachable("node-2", AcceptorState.VOTING).unreachable("node-3", "Connection refused");
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails())
+                .containsEntry("reachable", 2)
+                .containsEntry("unreachable", Map.of("node-3", "Connection refused"));
+    }
+
+    @Test
+    void aLostMajorityIsDownAndEachUnreachableMemberIsNamedWithItsProblem() {
+        test.voting().view.unreachable("node-2", "Connection refused");
+
+        Health health = health();
+
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health.getDetails())
+                .containsEntry("reason", "no majority is reachable: 1 of 3 acceptors, 2 are needed")
+                .containsEntry(
+                        "unreachable",
+                        Map.of(
+                                "node-2", "Connection refused",
+                                "node-3", "no exchange with it has succeeded yet"));
+    }
+
+    @Test
+    void isOutOfServiceWhileQuarantined() {
+        test.view.reachable("node-2", AcceptorState.VOTING).reachable("node-3", AcceptorState.VOTING);
+        test.clock.advance(Duration.ofMillis(2_500));
+
+        assertThat(health().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+        assertThat(health().getDetails())
+                .containsEntry("acceptor", "QUARANTINED")
+                .containsEntry("quarantineRemaining", "PT7.5S")
+                .containsEntry("voting", 2);
+
+        test.clock.advance(Duration.ofMillis(7_500));
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).doesNotContainKeys("quarantineRemaining", "reason");
+    }
+
+    @Test
+    void membersInQuarantineAreReachable() {
+        test.voting().view.reachable("node-2", AcceptorState.QUARANTINED).unreachable("node-3", null);
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).containsEntry("reachable", 2).containsEntry("voting", 1);
+    }
+
+    @Test
+    void aLostMajorityOutweighsTheQuarantine() {
+        test.view.unreachable("node-2", null).unreachable("node-3", null);
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails()).containsEntry("quarantineRemaining", "PT10S");
+    }
+
+    @Test
+    void aRefusedMemberIsDownThoughThereIsAMajority() {
+        test.voting()
+                .view
+                .reachable("node-2", AcceptorState.VOTING)
+                .refused("node-3", "its maximum lease time is 20 s, here it is 10 s");
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails())
+                .containsEntry("refused", Map.of("node-3", "its maximum lease time is 20 s, here it is 10 s"))
+                .containsEntry("reason", "the settings of this node and another do not fit");
+    }
+
+    @Test
+    void aRefusedCallerIsDown() {
+        test.voting().view.reachable("node-2", AcceptorState.VOTING).reachable("node-3", AcceptorState.VOTING);
+        test.view.problems.add("node-7 is of cell 'billing', this node of 'orders'");
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails())
+                .containsEntry("problems", List.of("node-7 is of cell 'billing', this node of 'orders'"));
+    }
+
+    @Test
+    void aProposerOnlyNodeNeedsAMajorityOfTheAcceptorsAndIsNeverQuarantined() {
+        use(TestNode.proposerOnly());
+        test.view.reachable("node-1", AcceptorState.VOTING).reachable("node-2", AcceptorState.VOTING);
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).containsEntry("acceptor", "NONE").containsEntry("reachable", 2);
+
+        test.view.unreachable("node-2", null);
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+    }
+
+    @Test
+    void readinessKnowsTheQuarantineOnly() {
+        QuarantineHealthIndicator readiness = new QuarantineHealthIndicator(test.node);
+
+        assertThat(readiness.health().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+        assertThat(readiness.health().getDetails()).containsEntry("quarantineRemaining", "PT10S");
+
+        test.voting();
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(readiness.health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    private Health health() {
+        return new PaxosLeaseHealthIndicator(test.node, test.view).health();
+    }
+
+    private void use(TestNode other) {
+        test.close();
+        test = other;
+    }
+}

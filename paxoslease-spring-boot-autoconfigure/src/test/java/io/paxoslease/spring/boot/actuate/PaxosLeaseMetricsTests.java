@@ -1,0 +1,213 @@
+package io.paxoslease.spring.boot.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.search.Search;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.paxoslease.Lease;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PaxosLeaseMetricsTests {
+
+    private final TestNode test = TestNode.standalone();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Test
+    void aLeaseThatIsKnownAtTheStartHasItsGauges() {
+        test.node.election("leader");
+
+        metrics();
+
+        assertThat(held("leader")).isZero();
+        assertThat(remaining("leader")).isZero();
+    }
+
+    @Test
+    void theGaugesOfALeaseFollowIt() {
+        metrics();
+
+        test.node.election("leader").start();
+
+        await().untilAsserted(() -> assertThat(held("leader")).isOne());
+        assertThat(remaining("leader")).isGreaterThan(9).isLessThanOrEqualTo(10);
+
+        test.node.election("leader").stop();
+
+        await().untilAsserted(() -> assertThat(held("leader")).isZero());
+        assertThat(remaining("leader")).isZero();
+    }
+
+    @Test
+    void aLeaseWithoutTransitionsGetsItsGaugesWhenTheRegistryIsRead() {
+        metrics();
+        test.node.election("later");
+        assertThat(find("paxoslease.lease.held").tag("lease", "later").gauge()).isNull();
+
+        registry.get("paxoslease.acceptor.leases").gauge().value();
+
+        assertThat(held("later")).isZero();
+    }
+
+    @Test
+    void transitionsAreCountedByLeaseAndKind() {
+        metrics();
+
+        try (Lease lease = test.node.tryAcquire("job", Duration.ofSeconds(5)).orElseThrow()) {
+            assertThat(lease.extend()).isTrue();
+        }
+
+        await().untilAsserted(() -> {
+            assertThat(transitions("job", "acquired")).isOne();
+            assertThat(transitions("job", "extended")).isOne();
+            assertThat(transitions("job", "released")).isOne();
+        });
+        assertThat(registry.get("paxoslease.acquire")
+                        .tag("outcome", "success")
+                        .timer()
+                        .count())
+                .isOne();
+        assertThat(registry.get("paxoslease.extend")
+                        .tag("outcome", "success")
+                        .timer()
+                        .count())
+                .isOne();
+    }
+
+    @Test
+    void aLostLeaseIsCounted() {
+        metrics();
+        acquire("job");
+
+        test.clock.advance(Duration.ofSeconds(6));
+
+        await().untilAsserted(() -> assertThat(transitions("job", "lost")).isOne());
+        assertThat(held("job")).isZero();
+    }
+
+    @Test
+    void theAcceptorsLeasesAreAGauge() {
+        metrics();
+        acquire("a");
+        acquire("b");
+
+        assertThat(registry.get("paxoslease.acceptor.leases").gauge().value()).isEqualTo(2);
+    }
+
+    @Test
+    void callsAreCountedByLeaseAndOutcome() {
+        PaxosLeaseMetrics metrics = metrics();
+
+        metrics.leaderOnlyCall("leader", "executed");
+        metrics.leaderOnlyCall("leader", "executed");
+        metrics.leaderOnlyCall("leader", "skipped");
+
+        assertThat(calls("leader", "executed")).isEqualTo(2);
+        assertThat(calls("leader", "skipped")).isOne();
+    }
+
+    @Test
+    void leasesBeyondTheBoundAreCountedTogetherAndHaveNoGauges() {
+        PaxosLeaseMetrics metrics = new PaxosLeaseMetrics(test.node, 2);
+        metrics.bindTo(registry);
+
+        for (int i = 1; i <= 5; i++) {
+            metrics.leaderOnlyCall("order-" + i, "executed");
+        }
+
+        assertThat(calls("order-2", "executed")).isOne();
+        assertThat(calls("(other)", "executed")).isEqualTo(3);
+        assertThat(find("paxoslease.lease.held").gauges()).hasSize(2);
+    }
+
+    @Test
+    void whatHappenedBeforeARegistryIsThereIsNotAnError() {
+        PaxosLeaseMetrics metrics = new PaxosLeaseMetrics(test.node, 10);
+        metrics.leaderOnlyCall("leader", "executed");
+
+        metrics.bindTo(registry);
+        metrics.leaderOnlyCall("leader", "executed");
+
+        assertThat(calls("leader", "executed")).isOne();
+    }
+
+    @Test
+    void trafficIsCountedByTypeAndOutcomeAndTimedByMember() {
+        MicrometerWireListener listener = new MicrometerWireListener();
+        listener.onMessage("frame", "sent");
+        SimpleMeterRegistry second = new SimpleMeterRegistry();
+        listener.bindTo(registry);
+        listener.bindTo(second);
+
+        listener.onMessage("frame", "sent");
+        listener.onMessage("frame", "sent");
+        listener.onMessage("frame", "unauthenticated");
+        listener.onRoundTrip("node-2", 700_000);
+
+        assertThat(registry.get("paxoslease.messages")
+                        .tags("type", "frame", "outcome", "sent")
+                        .counter()
+                        .count())
+                .isEqualTo(2);
+        assertThat(registry.get("paxoslease.messages")
+                        .tags("type", "frame", "outcome", "unauthenticated")
+                        .counter()
+                        .count())
+                .isOne();
+        assertThat(second.get("paxoslease.round.trip")
+                        .tag("member", "node-2")
+                        .timer()
+                        .totalTime(TimeUnit.MICROSECONDS))
+                .isEqualTo(700);
+    }
+
+    private PaxosLeaseMetrics metrics() {
+        PaxosLeaseMetrics metrics = new PaxosLeaseMetrics(test.node, 1_000);
+        metrics.bindTo(registry);
+        return metrics;
+    }
+
+    private void acquire(String lease) {
+        assertThat(test.node.tryAcquire(lease, Duration.ofSeconds(5))).isPresent();
+    }
+
+    private Search find(String name) {
+        return registry.find(name);
+    }
+
+    private double held(String lease) {
+        Gauge gauge = find("paxoslease.lease.held").tag("lease", lease).gauge();
+        return gauge == null ? Double.NaN : gauge.value();
+    }
+
+    private double remaining(String lease) {
+        return registry.get("paxoslease.lease.remaining")
+                .tag("lease", lease)
+                .timeGauge()
+                .value(TimeUnit.SECONDS);
+    }
+
+    private double transitions(String lease, String kind) {
+        Counter counter = find("paxoslease.lease.transitions")
+                .tags("lease", lease, "kind", kind)
+                .counter();
+        return counter == null ? 0 : counter.count();
+    }
+
+    private double calls(String lease, String outcome) {
+        return registry.get("paxoslease.leaderonly.calls")
+                .tags("lease", lease, "outcome", outcome)
+                .counter()
+                .count();
+    }
+}

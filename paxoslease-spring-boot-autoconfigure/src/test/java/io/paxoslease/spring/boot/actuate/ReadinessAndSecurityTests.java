@@ -1,0 +1,169 @@
+package io.paxoslease.spring.boot.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+class ReadinessAndSecurityTests {
+
+    private final TestNode test = TestNode.ofThree();
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Test
+    void theQuarantineHoldsBackReadinessAndNothingElse() {
+        test.view.reachable("node-2", AcceptorState.VOTING);
+
+        TestServer.around(test)
+                .with("management.endpoint.health.show-details=always")
+                .run(client -> {
+                    status(client, "/actuator/health/readiness", 503);
+                    status(client, "/actuator/health/liveness", 200);
+                    status(client, "/actuator/health", 503);
+                    status(client, "/actuator/health/paxoslease", 503);
+
+                    test.voting();
+
+                    status(client, "/actuator/health/readiness", 200);
+                    status(client, "/actuator/health", 200);
+                    client.get()
+                            .uri("/actuator/health")
+                            .exchange()
+                            .expectBody()
+                            .jsonPath("$.components.paxoslease.status")
+                            .isEqualTo("UP")
+                            .jsonPath("$.components.paxosleaseQuarantine")
+                            .doesNotExist();
+                });
+    }
+
+    @Test
+    void aLostMajorityIsDownButReady() {
+        test.voting();
+
+        TestServer.around(test).run(client -> {
+            status(client, "/actuator/health", 503);
+            status(client, "/actuator/health/readiness", 200);
+        });
+    }
+
+    @Test
+    void theQuarantineJoinsAReadinessGroupOfTheApplicationAndItsAdditionalPath() {
+        TestServer.around(test)
+                .with(
+                        "management.endpoint.health.group.readiness.include=ping",
+                        "management.endpoint.health.probes.add-additional-paths=true")
+                .run(client -> {
+                    status(client, "/actuator/health/readiness", 503);
+                    status(client, "/readyz", 503);
+                    status(client, "/livez", 200);
+
+                    test.voting();
+
+                    status(client, "/readyz", 200);
+                });
+    }
+
+    @Test
+    void readinessCanBeLeftAlone() {
+        TestServer.around(test)
+                .with("paxoslease.readiness.quarantine=false")
+                .run(client -> status(client, "/actuator/health/readiness", 200));
+    }
+
+    @Test
+    void readinessIsHeldBackWithoutTheHealthComponentToo() {
+        TestServer.around(test)
+                .with("management.health.paxoslease.enabled=false")
+                .run(client -> {
+                    status(client, "/actuator/health", 200);
+                    status(client, "/actuator/health/paxoslease", 404);
+                    status(client, "/actuator/health/readiness", 503);
+                });
+    }
+
+    @Test
+    void readinessWorksBehindSpringSecurity() {
+        TestServer.securedAround(test).run(client -> {
+            authorized(client, "/actuator/health/readiness", 503);
+
+            test.voting();
+
+            authorized(client, "/actuator/health/readiness", 200);
+            authorized(client, "/actuator/lease", 200);
+            authorized(client, "/orders", 200);
+        });
+    }
+
+    @Test
+    void theOtherNodesAreLetInAndNobodyElse() {
+        TestServer.securedAround(test).run(client -> {
+            client.post().uri("/paxoslease/messages").exchange().expectStatus().isOk();
+            status(client, "/orders", 401);
+            status(client, "/paxoslease/ui", 401);
+            status(client, "/paxoslease/messages/more", 401);
+            status(client, "/my/cell/messages", 401);
+            status(client, "/actuator/lease", 401);
+            status(client, "/actuator", 401);
+            client.post()
+                    .uri("/actuator/lease/leader")
+                    .exchange()
+                    .expectStatus()
+                    .value(code -> assertThat(code).isIn(401, 403));
+        });
+    }
+
+    @Test
+    void theBasePathIsTheConfiguredOne() {
+        TestServer.securedAround(test)
+                .with("paxoslease.endpoint.base-path=/my/cell")
+                .run(client -> {
+                    status(client, "/my/cell/messages", 200);
+                    status(client, "/paxoslease/messages", 401);
+                });
+    }
+
+    @Test
+    void theDispatcherServletsPathDoesNotMatter() {
+        TestServer.securedAround(test)
+                .with("spring.mvc.servlet.path=/api")
+                .run(client -> client.post()
+                        .uri("/paxoslease/messages")
+                        .exchange()
+                        .expectStatus()
+                        .isOk());
+    }
+
+    @Test
+    void aStandaloneCellOpensNothing() {
+        try (TestNode standalone = TestNode.standalone()) {
+            TestServer.securedAround(standalone).run(client -> status(client, "/paxoslease/messages", 401));
+        }
+    }
+
+    @Test
+    void aNodeWithoutAcceptorOpensNothing() {
+        try (TestNode proposerOnly = TestNode.proposerOnly()) {
+            TestServer.securedAround(proposerOnly).run(client -> status(client, "/paxoslease/messages", 401));
+        }
+    }
+
+    private static void status(RestTestClient client, String path, int expected) {
+        client.get().uri(path).exchange().expectStatus().isEqualTo(expected);
+    }
+
+    private static void authorized(RestTestClient client, String path, int expected) {
+        client.get()
+                .uri(path)
+                .headers(headers -> headers.setBasicAuth("user", "secret"))
+                .exchange()
+                .expectStatus()
+                .isEqualTo(expected);
+    }
+}

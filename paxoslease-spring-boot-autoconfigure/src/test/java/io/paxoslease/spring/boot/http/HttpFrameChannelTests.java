@@ -1,0 +1,726 @@
+package io.paxoslease.spring.boot.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.paxoslease.spring.boot.http.PeerServer.Behaviour;
+import io.paxoslease.wire.FrameReply;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Real sockets on the loopback interface; times are upper bounds with room for a busy machine. */
+@Timeout(60)
+class HttpFrameChannelTests {
+
+    private static final int MAX_RESPONSE = 200_000;
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration SHORT = Duration.ofMillis(250);
+
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable closeable : closeables) {
+            closeable.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T closing(T closeable) {
+        closeables.add(0, closeable);
+        return closeable;
+    }
+
+    private PeerServer server(Behaviour behaviour) throws IOException {
+        return closing(PeerServer.start(behaviour));
+    }
+
+    private HttpFrameChannel channel(URI url) {
+        return channel(Map.of("n2", url));
+    }
+
+    private HttpFrameChannel channel(Map<String, URI> members) {
+        return closing(new HttpFrameChannel("n1", members, "/paxoslease", MAX_RESPONSE));
+    }
+
+    private static CompletableFuture<FrameReply> send(HttpFrameChannel channel, byte[] frame, Duration timeout) {
+        return channel.exchange("n2", frame, timeout.toNanos()).toCompletableFuture();
+    }
+
+    private static byte[] frame(int length) {
+        byte[] frame = new byte[length];
+        new SplittableRandom(length).nextBytes(frame);
+        return frame;
+    }
+
+    private static byte[] echoed(HttpFrameChannel channel, byte[] frame) throws Exception {
+        FrameReply reply = send(channel, frame, LONG).get();
+        assertThat(reply.status()).isEqualTo(200);
+        return reply.body();
+    }
+
+    private static String failure(Future<FrameReply> stage) throws InterruptedException {
+        try {
+            FrameReply reply = stage.get();
+            throw new AssertionError("Answered with " + reply.status());
+        } catch (ExecutionException failed) {
+            assertThat(failed.getCause()).isExactlyInstanceOf(IOException.class);
+            return failed.getCause().getMessage();
+        }
+    }
+
+    /** Fails within its time limit and a little. */
+    private static String timelyFailure(HttpFrameChannel channel, Duration timeout) throws InterruptedException {
+        long start = System.nanoTime();
+        String message = failure(send(channel, frame(10), timeout));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(2));
+        return message;
+    }
+
+    private static boolean isThreadAlive(String name) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals(name));
+    }
+
+    @Nested
+    class AnExchange {
+
+        @Test
+        void isOneExactPost() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            HttpFrameChannel channel = closing(new HttpFrameChannel(
+                    "n1", Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE));
+            assertThat(echoed(channel, frame(300))).isEqualTo(frame(300));
+            assertThat(server.requests).hasSize(1);
+            assertThat(server.requests.get(0).head())
+                    .isEqualTo("POST /ctx/paxoslease/messages HTTP/1.1\r\n"
+                            + "Host: 127.0.0.1:" + server.url().getPort() + "\r\n"
+                            + "Content-Type: application/vnd.paxoslease.v1\r\n"
+                            + "Content-Length: 300\r\n\r\n");
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {0, 1, 8_000, 70_000, 200_000})
+        void carriesFramesOfAnySize(int length) throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            HttpFrameChannel channel = channel(server.url());
+            for (int i = 0; i < 3; i++) {
+                assertThat(echoed(channel, frame(length))).isEqualTo(frame(length));
+            }
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void writesAFrameThatDoesNotFitIntoTheSocket() throws Exception {
+            CountDownLatch go = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                go.await();
+                peer.answer(Integer.toString(peer.request().body().length).getBytes(StandardCharsets.US_ASCII));
+            });
+            CompletableFuture<FrameReply> stage = send(channel(server.url()), frame(30_000_000), LONG);
+            go.countDown();
+            assertThat(new String(stage.get().body(), StandardCharsets.US_ASCII))
+                    .isEqualTo("30000000");
+        }
+
+        @Test
+        void passesOnAnyStatus() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\n\r\nwho");
+                peer.request();
+                peer.write("HTTP/1.1 503 x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsoon\r\n0\r\n\r\n");
+            });
+            HttpFrameChannel channel = channel(server.url());
+            FrameReply first = send(channel, frame(1), LONG).get();
+            FrameReply second = send(channel, frame(1), LONG).get();
+            assertThat(first.status()).isEqualTo(401);
+            assertThat(first.body()).asString().isEqualTo("who");
+            assertThat(second.status()).isEqualTo(503);
+            assertThat(second.body()).asString().isEqualTo("soon");
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void worksWhenTheCallingThreadIsInterrupted() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            HttpFrameChannel channel = channel(server.url());
+            echoed(channel, frame(1));
+            Thread.currentThread().interrupt();
+            CompletableFuture<FrameReply> stage = send(channel, frame(2), LONG);
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(stage.get().body()).isEqualTo(frame(2));
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void completesOnTheThreadOfTheChannelAndMayBeginTheNextOneThere() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            HttpFrameChannel channel = channel(server.url());
+            AtomicReference<String> thread = new AtomicReference<>();
+            // The second exchange begins on the thread of the channel in any case.
+            FrameReply last = send(channel, frame(1), LONG)
+                    .thenCompose(reply -> send(channel, frame(2), LONG))
+                    .thenCompose(reply -> send(channel, frame(3), LONG)
+                            .whenComplete(
+                                    (r, f) -> thread.set(Thread.currentThread().getName())))
+                    .get();
+            assertThat(last.body()).isEqualTo(frame(3));
+            assertThat(thread).hasValue("paxoslease-n1-http");
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void survivesACallbackThatThrows() throws Exception {
+            HttpFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            send(channel, frame(1), LONG).whenComplete((reply, failure) -> {
+                throw new IllegalStateException("thrown by a test");
+            });
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+        }
+
+        @Test
+        void withAStrangerFails() throws Exception {
+            HttpFrameChannel channel = channel(Map.of());
+            assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
+                    .isEqualTo("n9: no URL is known for this node");
+            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+        }
+    }
+
+    @Nested
+    class Connections {
+
+        @Test
+        void areOnlyMadeWhenNeeded() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            HttpFrameChannel channel = channel(server.url());
+            assertThat(server.connections).hasValue(0);
+            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            echoed(channel, frame(1));
+            assertThat(isThreadAlive("paxoslease-n1-http")).isTrue();
+        }
+
+        @Test
+        void areBoundedPerMember() throws Exception {
+            CountDownLatch go = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                go.await();
+                peer.echo();
+            });
+            HttpFrameChannel channel = channel(server.url());
+            List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
+            for (int i = 0; i < HttpMember.MAX_CONNECTIONS + HttpMember.MAX_WAITING; i++) {
+                stages.add(send(channel, frame(i), LONG));
+            }
+            assertThat(failure(send(channel, frame(1), LONG)))
+                    .isEqualTo("n2: too many exchanges with " + server.url() + "/paxoslease/messages at once");
+            go.countDown();
+            for (int i = 0; i < stages.size(); i++) {
+                assertThat(stages.get(i).get().body()).isEqualTo(frame(i));
+            }
+            assertThat(server.connections).hasValue(HttpMember.MAX_CONNECTIONS);
+        }
+
+        @Test
+        void serveManyCallersAtOnce() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            HttpFrameChannel channel = channel(server.url());
+            ExecutorService callers = Executors.newFixedThreadPool(8);
+            try {
+                List<Future<?>> done = new ArrayList<>();
+                for (int caller = 0; caller < 8; caller++) {
+                    int base = 1000 * caller;
+                    done.add(callers.submit(() -> {
+                        for (int i = 0; i < 300; i++) {
+                            assertThat(echoed(channel, frame(base + i))).isEqualTo(frame(base + i));
+                        }
+                        return null;
+                    }));
+                }
+                for (Future<?> each : done) {
+                    each.get();
+                }
+            } finally {
+                callers.shutdownNow();
+            }
+            assertThat(server.connections.get()).isLessThanOrEqualTo(HttpMember.MAX_CONNECTIONS);
+            assertThat(server.requests).hasSize(2400);
+        }
+
+        @Test
+        void areGivenUpWhenTheMemberSaysClose() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
+                peer.request();
+            });
+            HttpFrameChannel channel = channel(server.url());
+            for (int i = 1; i <= 5; i++) {
+                assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
+                assertThat(server.connections).hasValue(i);
+            }
+        }
+
+        @Test
+        void areGivenUpWhenMoreComesThanAnAnswer() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.write(
+                        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\ny");
+                peer.request();
+            });
+            HttpFrameChannel channel = channel(server.url());
+            assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
+            assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
+            assertThat(server.connections).hasValue(2);
+        }
+
+        @Test
+        void thatDiedIdleAreReplacedWithoutTheCallerNoticing() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                if (peer.number % 2 == 1) {
+                    // Takes the next request and closes, as a server does whose time for idle connections is over.
+                    peer.request();
+                } else {
+                    peer.echo();
+                }
+            });
+            HttpFrameChannel channel = channel(server.url());
+            echoed(channel, frame(1));
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+            assertThat(server.connections).hasValue(2);
+            assertThat(server.requests).hasSize(3);
+        }
+
+        @Test
+        void thatDieAgainFailTheExchange() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                if (peer.number == 1) {
+                    peer.answer(new byte[1]);
+                    peer.request();
+                }
+            });
+            HttpFrameChannel channel = channel(server.url());
+            echoed(channel, frame(1));
+            assertThat(failure(send(channel, frame(1), LONG)))
+                    .isEqualTo("n2: the connection to " + server.url()
+                            + "/paxoslease/messages was lost: closed without an answer");
+            assertThat(server.connections).hasValue(2);
+            assertThat(server.requests).hasSize(3);
+        }
+
+        @Test
+        void areNotTriedTwiceOnceAnAnswerBegan() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                peer.request();
+                peer.write("HTTP/1.1 200 OK\r\n");
+            });
+            HttpFrameChannel channel = channel(server.url());
+            echoed(channel, frame(1));
+            assertThat(failure(send(channel, frame(1), LONG))).endsWith("was lost: closed in the middle of an answer");
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void surviveARestartOfTheMember() throws Exception {
+            PeerServer first = server(PeerServer.Peer::echo);
+            URI url = first.url();
+            HttpFrameChannel channel = channel(url);
+            echoed(channel, frame(1));
+            first.close();
+            assertThat(timelyFailure(channel, Duration.ofSeconds(5)))
+                    .isEqualTo("n2: connection refused by " + url + "/paxoslease/messages");
+            ServerSocket again = new ServerSocket();
+            again.setReuseAddress(true);
+            again.bind(new InetSocketAddress("127.0.0.1", url.getPort()));
+            closing(PeerServer.on(again, "http", PeerServer.Peer::echo));
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+        }
+
+        @Test
+        void tryAllAddressesOfAName() throws Exception {
+            InetAddress[] addresses = InetAddress.getAllByName("localhost");
+            assumeTrue(addresses.length > 1, "localhost has one address only");
+            for (InetAddress address : addresses) {
+                PeerServer server =
+                        closing(PeerServer.on(new ServerSocket(0, 50, address), "http", PeerServer.Peer::echo));
+                HttpFrameChannel channel =
+                        channel(URI.create("http://localhost:" + server.url().getPort()));
+                assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            }
+        }
+
+        @Test
+        void goToAnAddressInBrackets() throws Exception {
+            ServerSocket socket;
+            try {
+                socket = new ServerSocket(0, 50, InetAddress.getByName("::1"));
+            } catch (IOException none) {
+                assumeTrue(false, "no IPv6 here");
+                return;
+            }
+            PeerServer server = closing(PeerServer.on(socket, "http", PeerServer.Peer::echo));
+            HttpFrameChannel channel =
+                    channel(URI.create("http://[::1]:" + server.url().getPort()));
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            assertThat(server.requests.get(0).head())
+                    .contains("\r\nHost: [::1]:" + server.url().getPort() + "\r\n");
+        }
+
+        @Test
+        void readAnEarlyAnswerToALargeFrameAndAreGivenUp() throws Exception {
+            CountDownLatch go = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+                go.await();
+            });
+            HttpFrameChannel channel = channel(server.url());
+            assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
+            assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
+            assertThat(server.connections).hasValue(2);
+            go.countDown();
+        }
+    }
+
+    @Nested
+    class Failures {
+
+        @Test
+        void nameTheMemberThatRefuses() throws Exception {
+            int port;
+            try (ServerSocket socket = new ServerSocket(0)) {
+                port = socket.getLocalPort();
+            }
+            assertThat(timelyFailure(channel(URI.create("http://localhost:" + port)), LONG))
+                    .isEqualTo("n2: connection refused by http://localhost:" + port + "/paxoslease/messages");
+        }
+
+        @Test
+        void nameTheUnknownHost() throws Exception {
+            assertThat(timelyFailure(channel(URI.create("http://no-such-host.invalid:8080")), LONG))
+                    .isEqualTo("n2: unknown host no-such-host.invalid in "
+                            + "http://no-such-host.invalid:8080/paxoslease/messages");
+        }
+
+        @Test
+        void nameTheTimeWithoutAnswer() throws Exception {
+            PeerServer server = server(peer -> Thread.sleep(30_000));
+            HttpFrameChannel channel = channel(server.url());
+            assertThat(timelyFailure(channel, SHORT))
+                    .isEqualTo("n2: no answer from " + server.url() + "/paxoslease/messages within 250 ms");
+        }
+
+        @Test
+        void nameTheTimeWithoutConnection() throws Exception {
+            // A full backlog drops further connects, as a dead host does.
+            try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+                HttpFrameChannel channel = channel(URI.create("http://127.0.0.1:" + full.getLocalPort()));
+                List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
+                for (int i = 0; i < 10; i++) {
+                    stages.add(send(channel, frame(1), SHORT));
+                }
+                List<String> messages = new ArrayList<>();
+                for (CompletableFuture<FrameReply> stage : stages) {
+                    messages.add(failure(stage));
+                }
+                assertThat(messages)
+                        .contains("n2: no connection to http://127.0.0.1:" + full.getLocalPort()
+                                + "/paxoslease/messages within 250 ms");
+            }
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "SSH-2.0-OpenSSH_9.2\r\n",
+                    "<html>",
+                    "HTTP/1.1 200 OK\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"
+                })
+        void sayThatTheAnswerIsNotHttp(String answer) throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.write(answer);
+                peer.request();
+            });
+            assertThat(timelyFailure(channel(server.url()), LONG))
+                    .startsWith(
+                            "n2: " + server.url() + "/paxoslease/messages answered with something that is not HTTP: ");
+        }
+
+        @Test
+        void comeAtOnceForAnAnswerThatIsTooLarge() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.write("HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n");
+                String block = "x".repeat(1 << 20);
+                for (int i = 0; i < 100; i++) {
+                    peer.write(block);
+                }
+            });
+            assertThat(timelyFailure(channel(server.url()), LONG))
+                    .isEqualTo("n2: " + server.url() + "/paxoslease/messages answered with more than 200000 bytes");
+        }
+
+        @Test
+        void comeAtOnceForHeadersWithoutEnd() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.write("HTTP/1.1 200 OK\r\n");
+                while (true) {
+                    peer.write("X: " + "y".repeat(1000) + "\r\n");
+                }
+            });
+            assertThat(timelyFailure(channel(server.url()), LONG)).endsWith("more than 16384 bytes of headers");
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "HTTP/1.1 200 OK\r\nX: ",
+                    "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
+                })
+        void comeInTimeForAnAnswerThatTricklesInAndDropTheConnection(String start) throws Exception {
+            CountDownLatch dropped = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                peer.request();
+                try {
+                    peer.write(start);
+                    while (true) {
+                        Thread.sleep(20);
+                        peer.write("x");
+                    }
+                } finally {
+                    dropped.countDown();
+                }
+            });
+            assertThat(timelyFailure(channel(server.url()), SHORT)).contains(": no answer from ");
+            assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+
+        @Test
+        void comeAtOnceWithoutTime() throws Exception {
+            HttpFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            assertThat(timelyFailure(channel, Duration.ZERO)).endsWith("within 0 ms");
+            assertThat(timelyFailure(channel, Duration.ofNanos(-5))).endsWith("within 0 ms");
+            assertThat(send(channel, frame(1), Duration.ofNanos(Long.MAX_VALUE))
+                            .get()
+                            .status())
+                    .isEqualTo(200);
+        }
+
+        @Test
+        void comeInTheOrderOfTheTimeLimits() throws Exception {
+            HttpFrameChannel channel =
+                    channel(server(peer -> Thread.sleep(30_000)).url());
+            List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+            List<CompletableFuture<?>> all = new ArrayList<>();
+            for (int millis : new int[] {900, 300, 600}) {
+                all.add(send(channel, frame(1), Duration.ofMillis(millis))
+                        .handle((reply, failure) -> order.add(millis)));
+            }
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get();
+            assertThat(order).containsExactly(300, 600, 900);
+        }
+
+        @Test
+        void ofOneMemberLeaveTheOthersAlone() throws Exception {
+            PeerServer hostile = server(peer -> {
+                while (true) {
+                    peer.write("HTTP/1.1 100 Continue\r\n\r\n");
+                }
+            });
+            PeerServer silent = server(peer -> Thread.sleep(30_000));
+            PeerServer good = server(PeerServer.Peer::echo);
+            Map<String, URI> members = new HashMap<>();
+            members.put("hostile", hostile.url());
+            members.put("silent", silent.url());
+            members.put("n2", good.url());
+            HttpFrameChannel channel = channel(members);
+            List<Future<FrameReply>> bad = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                bad.add(channel.exchange("hostile", frame(i), LONG.toNanos()).toCompletableFuture());
+                bad.add(channel.exchange("silent", frame(i), SHORT.toNanos()).toCompletableFuture());
+                assertThat(echoed(channel, frame(i))).isEqualTo(frame(i));
+            }
+            for (Future<FrameReply> each : bad) {
+                failure(each);
+            }
+        }
+
+        @Test
+        void leaveNothingBehind() throws Exception {
+            AtomicInteger count = new AtomicInteger();
+            PeerServer server = server(peer -> {
+                if (count.incrementAndGet() <= 8) {
+                    Thread.sleep(30_000);
+                }
+                peer.echo();
+            });
+            HttpFrameChannel channel = channel(server.url());
+            for (int i = 0; i < 2; i++) {
+                List<Future<FrameReply>> stages = new ArrayList<>();
+                for (int j = 0; j < 4; j++) {
+                    stages.add(send(channel, frame(j), SHORT));
+                }
+                for (Future<FrameReply> stage : stages) {
+                    assertThat(failure(stage)).contains("no answer");
+                }
+            }
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+        }
+    }
+
+    @Nested
+    class Closing {
+
+        @Test
+        void failsWhatIsUnderWayAndEndsTheThread() throws Exception {
+            PeerServer server = server(peer -> Thread.sleep(30_000));
+            HttpFrameChannel channel = channel(server.url());
+            List<Future<FrameReply>> stages = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                stages.add(send(channel, frame(i), LONG));
+            }
+            channel.close();
+            for (Future<FrameReply> stage : stages) {
+                assertThat(failure(stage)).endsWith("because this node shuts down");
+            }
+            assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
+            long start = System.nanoTime();
+            while (isThreadAlive("paxoslease-n1-http")) {
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+                TimeUnit.MILLISECONDS.sleep(5);
+            }
+            channel.close();
+        }
+
+        @Test
+        void whileOthersBeginExchangesLeavesNoneOpen() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            for (int round = 0; round < 30; round++) {
+                HttpFrameChannel channel =
+                        new HttpFrameChannel("race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE);
+                CountDownLatch begun = new CountDownLatch(1);
+                ExecutorService caller = Executors.newSingleThreadExecutor();
+                Future<List<CompletableFuture<FrameReply>>> sent = caller.submit(() -> {
+                    List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
+                    for (int i = 0; i < 50; i++) {
+                        stages.add(send(channel, frame(10), LONG));
+                        begun.countDown();
+                    }
+                    return stages;
+                });
+                begun.await();
+                channel.close();
+                for (CompletableFuture<FrameReply> stage : sent.get()) {
+                    stage.handle((reply, failure) -> null).get(10, TimeUnit.SECONDS);
+                }
+                caller.shutdown();
+            }
+        }
+
+        @Test
+        void beforeTheFirstExchangeIsFine() throws Exception {
+            HttpFrameChannel channel = channel(URI.create("http://127.0.0.1:1"));
+            channel.close();
+            assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
+            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+        }
+    }
+
+    @Nested
+    class WithTomcat {
+
+        @Test
+        void nobodyNoticesThatItClosesEveryHundredRequests() throws Exception {
+            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            for (int i = 0; i < 500; i++) {
+                assertThat(echoed(channel, frame(i))).isEqualTo(frame(i));
+            }
+        }
+
+        @Test
+        void manyCallersAtOnceAreServed() throws Exception {
+            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
+            for (int round = 0; round < 20; round++) {
+                for (int i = 0; i < 60; i++) {
+                    stages.add(send(channel, frame(i), LONG));
+                }
+                for (int i = 0; i < 60; i++) {
+                    assertThat(stages.get(i).get().body()).isEqualTo(frame(i));
+                }
+                stages.clear();
+            }
+        }
+
+        @Test
+        void largeFramesArriveWhole() throws Exception {
+            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            for (int length : new int[] {8_192, 50_000, TomcatNode.MAX_FRAME_BYTES}) {
+                assertThat(echoed(channel, frame(length))).isEqualTo(frame(length));
+            }
+        }
+
+        @Test
+        void aFrameThatIsTooLargeIsRefused() throws Exception {
+            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            assertThat(send(channel, frame(TomcatNode.MAX_FRAME_BYTES + 1), LONG)
+                            .get()
+                            .status())
+                    .isEqualTo(413);
+            assertThat(echoed(channel, frame(5))).isEqualTo(frame(5));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "https://n2:1",
+                "ftp://n2",
+                "n2:8080",
+                "http:///x",
+                "http://my_host:8080",
+                "http://u:p@n2",
+                "http://n2?a",
+                "http://n2#a"
+            })
+    void refusesUrlsThatItCannotUse(String url) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> channel(URI.create(url)))
+                .withMessageStartingWith("The URL of member n2 ")
+                .withMessageEndingWith(url);
+    }
+}

@@ -1,0 +1,328 @@
+package io.paxoslease.spring.boot.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.paxoslease.spring.boot.http.PeerServer.Behaviour;
+import io.paxoslease.wire.FrameChannel;
+import io.paxoslease.wire.FrameReply;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.web.server.Ssl;
+
+/** With self-signed certificates of this run. */
+@Timeout(60)
+class HttpsFrameChannelTests {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration SHORT = Duration.ofMillis(500);
+
+    @TempDir
+    private static Path directory;
+
+    private static Path keyStore;
+    private static SSLContext context;
+    private static SSLContext stranger;
+
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+
+    @BeforeAll
+    static void makeKeys() throws Exception {
+        keyStore = TestCertificates.keyStore(directory, "localhost");
+        context = TestCertificates.context(keyStore);
+        stranger = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable closeable : closeables) {
+            closeable.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T closing(T closeable) {
+        closeables.add(0, closeable);
+        return closeable;
+    }
+
+    private PeerServer server(SSLContext identity, Behaviour behaviour) throws IOException {
+        ServerSocket socket =
+                identity.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+        return closing(PeerServer.on(socket, "https", behaviour));
+    }
+
+    private PeerServer server(Behaviour behaviour) throws IOException {
+        return server(context, behaviour);
+    }
+
+    private FrameChannel channel(URI url, Supplier<SSLContext> contexts) {
+        return closing(new HttpsFrameChannel("n1", Map.of("n2", url), "/paxoslease", 200_000, contexts));
+    }
+
+    private FrameChannel channel(URI url) {
+        return channel(url, () -> context);
+    }
+
+    private TomcatNode tomcat(Path keys) {
+        return closing(TomcatNode.start(
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame))),
+                true,
+                factory -> {
+                    Ssl ssl = new Ssl();
+                    ssl.setKeyStore(keys.toUri().toString());
+                    ssl.setKeyStorePassword(TestCertificates.PASSWORD);
+                    factory.setSsl(ssl);
+                },
+                servletContext -> {}));
+    }
+
+    private static CompletableFuture<FrameReply> send(FrameChannel channel, byte[] frame, Duration timeout) {
+        return channel.exchange("n2", frame, timeout.toNanos()).toCompletableFuture();
+    }
+
+    private static byte[] echoed(FrameChannel channel, String frame) throws Exception {
+        FrameReply reply = send(channel, frame.getBytes("UTF-8"), LONG).get();
+        assertThat(reply.status()).isEqualTo(200);
+        return reply.body();
+    }
+
+    private static String failure(Future<FrameReply> stage) throws InterruptedException {
+        try {
+            throw new AssertionError("Answered with " + stage.get().status());
+        } catch (ExecutionException failed) {
+            assertThat(failed.getCause()).isExactlyInstanceOf(IOException.class);
+            return failed.getCause().getMessage();
+        }
+    }
+
+    private static String timelyFailure(FrameChannel channel, Duration timeout) throws InterruptedException {
+        long start = System.nanoTime();
+        String message = failure(send(channel, new byte[10], timeout));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(3));
+        return message;
+    }
+
+    @Test
+    void carriesFramesToTomcatAlsoWhenItClosesEveryHundredRequests() throws Exception {
+        FrameChannel channel = channel(tomcat(keyStore).url());
+        for (int i = 0; i < 250; i++) {
+            assertThat(echoed(channel, "frame " + i)).asString().isEqualTo("frame " + i);
+        }
+        assertThat(send(channel, new byte[TomcatNode.MAX_FRAME_BYTES + 1], LONG)
+                        .get()
+                        .status())
+                .isEqualTo(413);
+    }
+
+    @Test
+    void servesManyCallersAtOnceAndBoundsThem() throws Exception {
+        PeerServer server = server(peer -> {
+            peer.request();
+            Thread.sleep(300);
+            peer.answer(new byte[1]);
+        });
+        FrameChannel channel = channel(server.url());
+        List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
+        for (int i = 0; i < HttpsFrameChannel.MAX_EXCHANGES_PER_MEMBER; i++) {
+            stages.add(send(channel, new byte[1], LONG));
+        }
+        assertThat(failure(send(channel, new byte[1], LONG))).contains(": too many exchanges with https://");
+        for (CompletableFuture<FrameReply> stage : stages) {
+            assertThat(stage.get().status()).isEqualTo(200);
+        }
+        assertThat(send(channel, new byte[1], LONG).get().status()).isEqualTo(200);
+    }
+
+    @Test
+    void refusesAStranger() throws Exception {
+        PeerServer server = server(stranger, PeerServer.Peer::echo);
+        assertThat(timelyFailure(channel(server.url()), LONG))
+                .startsWith("n2: no secure connection to " + server.url() + "/paxoslease/messages: ");
+        assertThat(server.requests).isEmpty();
+    }
+
+    @Test
+    void refusesACertificateForAnotherHost() throws Exception {
+        SSLContext other = TestCertificates.context(TestCertificates.keyStore(directory, "other.example"));
+        PeerServer server = server(other, PeerServer.Peer::echo);
+        assertThat(timelyFailure(channel(server.url(), () -> other), LONG)).contains(": no secure connection to ");
+        assertThat(server.requests).isEmpty();
+    }
+
+    @Test
+    void usesAReplacedContextFromTheNextExchangeOn() throws Exception {
+        AtomicReference<SSLContext> current = new AtomicReference<>(context);
+        PeerServer before = server(PeerServer.Peer::echo);
+        FrameChannel channel = channel(before.url(), current::get);
+        echoed(channel, "a");
+        echoed(channel, "b");
+        assertThat(before.connections).hasValue(1);
+        current.set(stranger);
+        assertThat(timelyFailure(channel, LONG)).contains(": no secure connection to ");
+        current.set(TestCertificates.context(keyStore));
+        assertThat(echoed(channel, "c")).asString().isEqualTo("c");
+    }
+
+    @Test
+    void failsIfThereIsNoContext() throws Exception {
+        FrameChannel channel = channel(URI.create("https://localhost:1"), () -> {
+            throw new IllegalStateException("bundle is broken");
+        });
+        assertThat(timelyFailure(channel, LONG)).contains("bundle is broken");
+    }
+
+    @Test
+    void trustsWhatTheJvmTrustsByDefault() throws Exception {
+        PeerServer server = server(PeerServer.Peer::echo);
+        assertThat(timelyFailure(channel(server.url(), () -> null), LONG)).contains(": no secure connection to ");
+    }
+
+    @Test
+    void namesWhatIsWrongWithTheConnection() throws Exception {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        assertThat(timelyFailure(channel(URI.create("https://localhost:" + port)), LONG))
+                .isEqualTo("n2: connection refused by https://localhost:" + port + "/paxoslease/messages");
+        assertThat(timelyFailure(channel(URI.create("https://no-such-host.invalid")), LONG))
+                .isEqualTo("n2: unknown host no-such-host.invalid in "
+                        + "https://no-such-host.invalid/paxoslease/messages");
+        PeerServer plain = closing(PeerServer.start(PeerServer.Peer::echo));
+        assertThat(timelyFailure(
+                        channel(URI.create("https://127.0.0.1:" + plain.url().getPort())), SHORT))
+                .startsWith("n2: ");
+    }
+
+    @Test
+    void namesTheTimeWithoutAnswer() throws Exception {
+        PeerServer server = server(peer -> {
+            peer.request();
+            Thread.sleep(30_000);
+        });
+        assertThat(timelyFailure(channel(server.url()), SHORT))
+                .isEqualTo("n2: no answer from " + server.url() + "/paxoslease/messages within 500 ms");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "HTTP/1.1 200 OK\r\nX: ",
+                "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
+            })
+    void failsInTimeForAnAnswerThatTricklesInAndDropsTheConnection(String start) throws Exception {
+        CountDownLatch dropped = new CountDownLatch(1);
+        PeerServer server = server(peer -> {
+            peer.request();
+            try {
+                peer.write(start);
+                while (true) {
+                    Thread.sleep(20);
+                    peer.write("x");
+                }
+            } finally {
+                dropped.countDown();
+            }
+        });
+        assertThat(timelyFailure(channel(server.url()), SHORT)).contains(": no answer from ");
+        assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length: 104857600\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n6400000\r\n"})
+    void boundsTheAnswer(String rest) throws Exception {
+        PeerServer server = server(peer -> {
+            peer.request();
+            peer.write("HTTP/1.1 200 OK\r\n" + rest);
+            String block = "x".repeat(1 << 20);
+            for (int i = 0; i < 100; i++) {
+                peer.write(block);
+            }
+        });
+        assertThat(timelyFailure(channel(server.url()), LONG))
+                .isEqualTo("n2: " + server.url() + "/paxoslease/messages answered with more than 200000 bytes");
+    }
+
+    @Test
+    void failsForAnAnswerThatIsNotHttp() throws Exception {
+        PeerServer server = server(peer -> {
+            peer.request();
+            peer.write("SSH-2.0-OpenSSH\r\n\r\n");
+        });
+        assertThat(timelyFailure(channel(server.url()), LONG)).startsWith("n2: ");
+    }
+
+    @Test
+    void closingFailsWhatIsUnderWay() throws Exception {
+        PeerServer server = server(peer -> Thread.sleep(30_000));
+        FrameChannel channel = channel(server.url());
+        CompletableFuture<FrameReply> stage = send(channel, new byte[1], LONG);
+        channel.close();
+        assertThat(failure(stage)).endsWith("because this node shuts down");
+        assertThat(failure(send(channel, new byte[1], LONG))).endsWith("because this node shuts down");
+    }
+
+    @Test
+    void membersWithAndWithoutTlsAreServedByOneChannel() throws Exception {
+        PeerServer plain = closing(PeerServer.start(PeerServer.Peer::echo));
+        PeerServer secure = server(PeerServer.Peer::echo);
+        FrameChannel channel = closing(FrameChannels.create(
+                "n1", Map.of("n2", plain.url(), "n3", secure.url()), "/paxoslease", 1000, () -> context));
+        assertThat(channel.exchange("n2", new byte[2], LONG.toNanos())
+                        .toCompletableFuture()
+                        .get()
+                        .body())
+                .hasSize(2);
+        assertThat(channel.exchange("n3", new byte[3], LONG.toNanos())
+                        .toCompletableFuture()
+                        .get()
+                        .body())
+                .hasSize(3);
+        assertThat(failure(channel.exchange("n4", new byte[3], LONG.toNanos()).toCompletableFuture()))
+                .isEqualTo("n4: no URL is known for this node");
+        assertThat(plain.connections).hasValue(1);
+        assertThat(secure.connections).hasValue(1);
+        channel.close();
+        assertThat(failure(channel.exchange("n2", new byte[2], LONG.toNanos()).toCompletableFuture()))
+                .endsWith("because this node shuts down");
+        assertThat(failure(channel.exchange("n3", new byte[2], LONG.toNanos()).toCompletableFuture()))
+                .endsWith("because this node shuts down");
+    }
+
+    @Test
+    void theChannelFitsTheUrls() {
+        Supplier<SSLContext> contexts = () -> context;
+        assertThat(closing(FrameChannels.create("n1", Map.of(), "/x", 1, contexts)))
+                .isInstanceOf(HttpFrameChannel.class);
+        assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("http://a")), "/x", 1, contexts)))
+                .isInstanceOf(HttpFrameChannel.class);
+        assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("HTTPS://a")), "/x", 1, contexts)))
+                .isInstanceOf(HttpsFrameChannel.class);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FrameChannels.create("n1", Map.of("a", URI.create("ftp://a")), "/x", 1, contexts))
+                .withMessage("The URL of member a must begin with http://, but is ftp://a");
+    }
+}

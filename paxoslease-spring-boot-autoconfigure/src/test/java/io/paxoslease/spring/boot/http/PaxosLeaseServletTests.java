@@ -1,0 +1,398 @@
+package io.paxoslease.spring.boot.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.wire.FrameReply;
+import jakarta.servlet.ServletRegistration;
+import java.io.BufferedInputStream;
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+
+/** In a real Tomcat; the senders write their bytes by hand. */
+@Timeout(60)
+class PaxosLeaseServletTests {
+
+    private static final String START = "POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n";
+    private static final String TYPE = "Content-Type: application/vnd.paxoslease.v1\r\n";
+
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable closeable : closeables) {
+            closeable.close();
+        }
+    }
+
+    private TomcatNode echo(Duration bodyTime, int slowBodies, boolean async) {
+        PaxosLeaseServlet servlet = new PaxosLeaseServlet(
+                () -> TomcatNode.handler(frame -> new FrameReply(200, frame)), bodyTime, slowBodies);
+        return closing(TomcatNode.start(servlet, async, PaxosLeaseServletTests::withFewThreads, context -> {}));
+    }
+
+    private static void withFewThreads(TomcatServletWebServerFactory factory) {
+        factory.addConnectorCustomizers(connector -> connector.setProperty("maxThreads", "2"));
+    }
+
+    private <T extends AutoCloseable> T closing(T closeable) {
+        closeables.add(0, closeable);
+        return closeable;
+    }
+
+    private Sender sender(TomcatNode node) throws IOException {
+        return closing(new Sender(node.port()));
+    }
+
+    private Response send(String request) throws IOException {
+        return sender(closing(TomcatNode.echo())).write(request).response();
+    }
+
+    private static String post(String body) {
+        return START + TYPE + "Content-Length: " + body.length() + "\r\n\r\n" + body;
+    }
+
+    private record Response(int status, String head, String body) {
+
+        boolean closes() {
+            return head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n");
+        }
+    }
+
+    private static final class Sender implements Closeable {
+        private final Socket socket;
+        private final InputStream in;
+
+        Sender(int port) throws IOException {
+            socket = new Socket(InetAddress.getLoopbackAddress(), port);
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(20_000);
+            in = new BufferedInputStream(socket.getInputStream());
+        }
+
+        Sender write(String text) throws IOException {
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+            return this;
+        }
+
+        /** Writes one byte at a time until the other side answers or closes. */
+        void trickle(int bytes, int millis) throws Exception {
+            for (int i = 0; i < bytes && in.available() == 0; i++) {
+                write("x");
+                Thread.sleep(millis);
+            }
+        }
+
+        Response response() throws IOException {
+            StringBuilder head = new StringBuilder();
+            while (head.indexOf("\r\n\r\n") < 0) {
+                int next = in.read();
+                if (next < 0) {
+                    throw new EOFException("closed after " + head);
+                }
+                head.append((char) next);
+            }
+            int length = Integer.parseInt(Arrays.stream(head.toString().split("\r\n"))
+                    .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("content-length:"))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError("No Content-Length: " + head))
+                    .substring("content-length:".length())
+                    .strip());
+            String body = new String(in.readNBytes(length), StandardCharsets.ISO_8859_1);
+            return new Response(Integer.parseInt(head.substring(9, 12)), head.toString(), body);
+        }
+
+        boolean isClosedByPeer() throws IOException {
+            try {
+                return in.read() < 0;
+            } catch (SocketException reset) {
+                return true;
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    @Test
+    void answersAFrameWithoutMoreThanNeeded() throws Exception {
+        Response response = send(post("hello"));
+        assertThat(response.status()).isEqualTo(200);
+        assertThat(response.body()).isEqualTo("hello");
+        assertThat(response.head())
+                .contains("Content-Type: application/vnd.paxoslease.v1\r\n")
+                .doesNotContain("Set-Cookie")
+                .doesNotContain("Connection");
+    }
+
+    @Test
+    void keepsTheConnection() throws Exception {
+        Sender sender = sender(closing(TomcatNode.echo()));
+        for (int i = 0; i < 50; i++) {
+            assertThat(sender.write(post("frame " + i)).response().body()).isEqualTo("frame " + i);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {400, 401, 409, 413, 503})
+    void passesOnTheReplyOfTheHandler(int status) throws Exception {
+        PaxosLeaseServlet servlet = new PaxosLeaseServlet(() ->
+                TomcatNode.handler(frame -> new FrameReply(status, "reason".getBytes(StandardCharsets.UTF_8))));
+        Response response =
+                sender(closing(TomcatNode.start(servlet))).write(post("x")).response();
+        assertThat(response.status()).isEqualTo(status);
+        assertThat(response.body()).isEqualTo("reason");
+        assertThat(response.head())
+                .contains(
+                        status == 409
+                                ? "Content-Type: application/vnd.paxoslease.v1\r\n"
+                                : "Content-Type: text/plain;charset=UTF-8\r\n");
+    }
+
+    @Test
+    void answersAnEmptyFrame() throws Exception {
+        assertThat(send(post("")).status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "PUT", "DELETE", "OPTIONS", "PATCH", "FROBNICATE"})
+    void refusesOtherMethods(String method) throws Exception {
+        Response response =
+                send(method + " /paxoslease/messages HTTP/1.1\r\nHost: x\r\n" + TYPE + "Content-Length: 0\r\n\r\n");
+        assertThat(response.status()).isEqualTo(405);
+        assertThat(response.head()).contains("Allow: POST\r\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/", "/other", "/messages/", "/messages/x"})
+    void refusesOtherPaths(String path) throws Exception {
+        assertThat(send(post("x").replace("/messages", path)).status()).isEqualTo(404);
+    }
+
+    @Test
+    void answersWhereItIsMappedExactly() throws Exception {
+        PaxosLeaseServlet servlet =
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)));
+        TomcatNode node = closing(TomcatNode.start(new PaxosLeaseServlet(() -> null), true, factory -> {}, context -> {
+            ServletRegistration.Dynamic exact = context.addServlet("exact", servlet);
+            exact.addMapping("/x/messages");
+            exact.addMapping("/y");
+            exact.setAsyncSupported(true);
+        }));
+        String request = post("x");
+        assertThat(sender(node)
+                        .write(request.replace("/paxoslease/messages", "/x/messages"))
+                        .response()
+                        .status())
+                .isEqualTo(200);
+        assertThat(sender(node)
+                        .write(request.replace("/paxoslease/messages", "/y"))
+                        .response()
+                        .status())
+                .isEqualTo(404);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "Content-Type: application/json\r\n",
+                "Content-Type: application/x-www-form-urlencoded\r\n",
+                "Content-Type: application/vnd.paxoslease.v2\r\n",
+                "Content-Type: ;\r\n"
+            })
+    void refusesOtherTypes(String type) throws Exception {
+        assertThat(send(post("x").replace(TYPE, type)).status()).isEqualTo(415);
+    }
+
+    @Test
+    void allowsParametersOfTheType() throws Exception {
+        assertThat(send(post("x").replace(TYPE, "Content-Type: Application/Vnd.PaxosLease.V1 ; a=b\r\n"))
+                        .status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void isNotReadyWithoutAHandler() throws Exception {
+        PaxosLeaseServlet servlet = new PaxosLeaseServlet(() -> null);
+        Sender sender = sender(closing(TomcatNode.start(servlet)));
+        assertThat(sender.write(post("x")).response().status()).isEqualTo(503);
+    }
+
+    @Test
+    void refusesATooLargeFrameWithoutWaitingForIt() throws Exception {
+        Sender sender = sender(closing(TomcatNode.echo()));
+        Response response = sender.write(
+                        START + TYPE + "Content-Length: " + (TomcatNode.MAX_FRAME_BYTES + 1) + "\r\n\r\nxx")
+                .response();
+        assertThat(response.status()).isEqualTo(413);
+        assertThat(response.closes()).isTrue();
+        assertThat(response.body()).isEqualTo("more than 100000 bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void takesChunks(boolean async) throws Exception {
+        Sender sender = sender(echo(Duration.ofSeconds(10), 64, async));
+        String chunked = START + TYPE + "Transfer-Encoding: chunked\r\n\r\n";
+        assertThat(sender.write(chunked + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+                        .response()
+                        .body())
+                .isEqualTo("abcde");
+        assertThat(sender.write(chunked + "0\r\n\r\n").response().body()).isEmpty();
+        sender.write(chunked + "3\r\nabc\r\n");
+        Thread.sleep(100);
+        assertThat(sender.write("1\r\nd\r\n0\r\n\r\n").response().body()).isEqualTo("abcd");
+        String large = "x".repeat(TomcatNode.MAX_FRAME_BYTES);
+        assertThat(sender.write(chunked + Integer.toHexString(large.length()) + "\r\n" + large + "\r\n0\r\n\r\n")
+                        .response()
+                        .body())
+                .isEqualTo(large);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void refusesTooManyChunks(boolean async) throws Exception {
+        Sender sender = sender(echo(Duration.ofSeconds(10), 64, async));
+        String chunk = "2710\r\n" + "x".repeat(10_000) + "\r\n";
+        Response response = sender.write(START + TYPE + "Transfer-Encoding: chunked\r\n\r\n" + chunk.repeat(11))
+                .response();
+        assertThat(response.status()).isEqualTo(413);
+        assertThat(response.closes()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void takesAFrameThatComesInPieces(boolean async) throws Exception {
+        Sender sender = sender(echo(Duration.ofSeconds(10), 64, async));
+        for (int round = 0; round < 3; round++) {
+            sender.write(START + TYPE + "Content-Length: 30\r\n\r\n").trickle(30, 5);
+            assertThat(sender.response().body()).isEqualTo("x".repeat(30));
+        }
+        assertThat(sender.write(post("small")).response().body()).isEqualTo("small");
+    }
+
+    @Test
+    void asksForTheBodyOfACautiousSender() throws Exception {
+        Sender sender = sender(closing(TomcatNode.echo()))
+                .write(START + TYPE + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+        byte[] interim = sender.in.readNBytes("HTTP/1.1 100 \r\n\r\n".length());
+        assertThat(new String(interim, StandardCharsets.US_ASCII)).startsWith("HTTP/1.1 100");
+        assertThat(sender.write("ok").response().body()).isEqualTo("ok");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void givesUpASlowSender(boolean async) throws Exception {
+        Sender sender = sender(echo(Duration.ofMillis(500), 64, async));
+        long start = System.nanoTime();
+        sender.write(START + TYPE + "Content-Length: 10000\r\n\r\n").trickle(1000, 20);
+        Response response = sender.response();
+        assertThat(response.status()).isEqualTo(408);
+        assertThat(response.closes()).isTrue();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    }
+
+    @Test
+    void givesUpASenderThatFallsSilent() throws Exception {
+        Sender sender = sender(echo(Duration.ofMillis(500), 64, true));
+        sender.write(START + TYPE + "Content-Length: 10000\r\n\r\nxx");
+        assertThat(sender.response().status()).isEqualTo(408);
+    }
+
+    @Test
+    void answersSmallFramesWhateverSlowSendersDo() throws Exception {
+        // Two threads serve this Tomcat.
+        TomcatNode node = echo(Duration.ofSeconds(30), 8, true);
+        List<Sender> slow = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            slow.add(sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx"));
+        }
+        Thread.sleep(200);
+        Sender small = sender(node);
+        for (int i = 0; i < 20; i++) {
+            assertThat(small.write(post("frame")).response().body()).isEqualTo("frame");
+        }
+        Response refused =
+                sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\n").response();
+        assertThat(refused.status()).isEqualTo(503);
+        assertThat(refused.closes()).isTrue();
+        for (Sender each : slow) {
+            assertThat(each.write("y").response().body()).isEqualTo("xy");
+        }
+        assertThat(becomesFree(node)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void forgetsSlowSendersThatLeave(boolean async) throws Exception {
+        TomcatNode node = echo(Duration.ofSeconds(30), 1, async);
+        for (int round = 0; round < 3; round++) {
+            Sender leaver = sender(node).write(START + TYPE + "Content-Length: 20\r\n\r\nx");
+            Thread.sleep(100);
+            leaver.close();
+            assertThat(becomesFree(node)).isTrue();
+        }
+    }
+
+    /** Whether a slow frame is taken, soon. */
+    private boolean becomesFree(TomcatNode node) throws Exception {
+        for (int attempt = 0; attempt < 50; attempt++) {
+            Sender sender = sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx");
+            Thread.sleep(50);
+            if (sender.in.available() == 0 && sender.write("y").response().status() == 200) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Transfer-Encoding: chunked\r\n\r\nzzz\r\n",
+                "Transfer-Encoding: chunked\r\n\r\n-5\r\n",
+                "Transfer-Encoding: chunked\r\n\r\n5\r\nabcdefgh\r\n",
+                "Content-Length: -1\r\n\r\n",
+                "Content-Length: 99999999999999999999\r\n\r\n",
+                "Content-Length: 1\r\nContent-Length: 2\r\n\r\n"
+            })
+    void survivesGarbage(String rest) throws Exception {
+        Semaphore handled = new Semaphore(0);
+        PaxosLeaseServlet servlet = new PaxosLeaseServlet(
+                () -> TomcatNode.handler(frame -> {
+                    handled.release();
+                    return new FrameReply(200, frame);
+                }),
+                Duration.ofSeconds(10),
+                1);
+        TomcatNode node = closing(TomcatNode.start(servlet));
+        for (int i = 0; i < 3; i++) {
+            Sender sender = sender(node).write(START + TYPE + rest);
+            while (!sender.isClosedByPeer()) {
+                // some answer of the container
+            }
+        }
+        assertThat(handled.availablePermits()).isZero();
+        assertThat(becomesFree(node)).isTrue();
+    }
+}

@@ -1,0 +1,292 @@
+package io.paxoslease.spring.interception;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NoTransport;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.Flow;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import reactor.core.publisher.Mono;
+
+/** What cannot be guarded stops the start and says why. */
+class StartUpFailureTests {
+
+    private final FakeLeases leases = new FakeLeases();
+
+    private AbstractThrowableAssert<?, ? extends Throwable> startingWith(Class<?> bean, String... properties) {
+        Throwable[] failure = new Throwable[1];
+        Guarded.context(leases)
+                .withUserConfiguration(bean)
+                .withPropertyValues(properties)
+                .run(context -> failure[0] = context.getStartupFailure());
+        Throwable cause = failure[0];
+        while (cause != null && !(cause instanceof UnguardableMethodException) && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return assertThat(cause).isInstanceOf(UnguardableMethodException.class);
+    }
+
+    static class WithPrivate {
+        @LeaderOnly
+        private void tick() {}
+    }
+
+    @Test
+    void refusesPrivateMethods() {
+        startingWith(WithPrivate.class)
+                .hasMessageContaining("WithPrivate.tick()")
+                .hasMessageContaining("private methods")
+                .hasMessageContaining("Make it public");
+    }
+
+    static class WithFinal {
+        @LeaderOnly
+        public final void tick() {}
+    }
+
+    @Test
+    void refusesFinalMethods() {
+        startingWith(WithFinal.class).hasMessageContaining("WithFinal.tick()").hasMessageContaining("final method");
+    }
+
+    static class WithStatic {
+        @LeaderOnly
+        public static void tick() {}
+    }
+
+    @Test
+    void refusesStaticMethods() {
+        startingWith(WithStatic.class).hasMessageContaining("static methods");
+    }
+
+    static final class FinalClass {
+        @LeaderOnly
+        public void tick() {}
+    }
+
+    @Test
+    void refusesFinalClasses() {
+        startingWith(FinalClass.class).hasMessageContaining("FinalClass").hasMessageContaining("the class is final");
+    }
+
+    static class WithPrimitive {
+        @LeaderOnly
+        public int count() {
+            return 1;
+        }
+    }
+
+    @Test
+    void refusesPrimitiveReturnTypesThatMayBeSkipped() {
+        startingWith(WithPrimitive.class)
+                .hasMessageContaining("WithPrimitive.count()")
+                .hasMessageContaining("no int to return")
+                .hasMessageContaining("Otherwise.THROW");
+    }
+
+    @LeaderOnly
+    static class FinalInClass {
+        public final void tick() {}
+    }
+
+    @Test
+    void refusesFinalMethodsOfAnAnnotatedClass() {
+        startingWith(FinalInClass.class).hasMessageContaining("FinalInClass.tick()");
+    }
+
+    interface Known {
+        void known();
+    }
+
+    static class BehindAnInterface implements Known {
+        @Override
+        public void known() {}
+
+        @LeaderOnly
+        public void unknown() {}
+    }
+
+    @Test
+    void refusesMethodsThatAnInterfaceProxyDoesNotHave() {
+        startingWith(BehindAnInterface.class, "spring.aop.proxy-target-class=false")
+                .hasMessageContaining("BehindAnInterface.unknown()")
+                .hasMessageContaining("spring.aop.proxy-target-class=true");
+        Guarded.context(leases)
+                .withBean(BehindAnInterface.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @EnableScheduling
+    @Configuration
+    static class ScheduledWithParameter {
+        @Scheduled(fixedRate = 1000)
+        @LeaderOnly
+        public void tick(Lease lease) {}
+    }
+
+    @Test
+    void refusesParametersOfScheduledMethodsAndPointsToTheCurrentLease() {
+        startingWith(ScheduledWithParameter.class)
+                .hasMessageContaining("ScheduledWithParameter.tick(Lease)")
+                .hasMessageContaining("Lease.current()");
+    }
+
+    static class ScheduledAbove {
+        @Scheduled(fixedRate = 1000)
+        public void tick() {}
+    }
+
+    @LeaderOnly
+    static class AnnotatedBelow extends ScheduledAbove {}
+
+    @LeaderOnly
+    static class AnnotatedWithPrivateJob {
+        @Scheduled(fixedRate = 1000)
+        private void tick() {}
+    }
+
+    @Test
+    void refusesScheduledMethodsThatTheAnnotationOnTheClassDoesNotReach() {
+        startingWith(AnnotatedBelow.class)
+                .hasMessageContaining("ScheduledAbove.tick()")
+                .hasMessageContaining("inherited");
+        startingWith(AnnotatedWithPrivateJob.class)
+                .hasMessageContaining("AnnotatedWithPrivateJob.tick()")
+                .hasMessageContaining("private");
+    }
+
+    @Configuration
+    static class BeanMethod {
+        @LeaderOnly
+        @Bean
+        String text() {
+            return "text";
+        }
+    }
+
+    @Test
+    void refusesBeanMethods() {
+        startingWith(BeanMethod.class).hasMessageContaining("BeanMethod.text()").hasMessageContaining("@Bean");
+    }
+
+    static class BadMargin {
+        @LeaderOnly(minRemaining = "${margin}")
+        public void tick() {}
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"soon", "-2s", "-PT1S"})
+    void refusesMarginsThatAreNoDurations(String margin) {
+        startingWith(BadMargin.class, "margin=" + margin).hasMessageContaining("minRemaining '" + margin + "'");
+    }
+
+    @Test
+    void refusesPlaceholdersWithoutAValue() {
+        startingWith(BadMargin.class).hasMessageContaining("'${margin}' cannot be resolved");
+    }
+
+    static class LongName {
+        @LeaderOnly("${name}")
+        public void tick() {}
+    }
+
+    @Test
+    void refusesNamesThatAreTooLong() {
+        startingWith(LongName.class, "name=" + "x".repeat(256)).hasMessageContaining("longer than 255 bytes");
+    }
+
+    static class SpecialPublisher {
+        abstract static class OwnMono extends Mono<String> {}
+
+        @LeaderOnly
+        public OwnMono run() {
+            return null;
+        }
+    }
+
+    @Test
+    void refusesPublishersThatItCannotMake() {
+        startingWith(SpecialPublisher.class).hasMessageContaining("is not a OwnMono");
+    }
+
+    static class PlainPublishers {
+        @LeaderOnly
+        public Flow.Publisher<String> run() {
+            return null;
+        }
+    }
+
+    @Test
+    void acceptsPublishersOfTheJdk() {
+        Guarded.context(leases)
+                .withBean(PlainPublishers.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void failsWithoutALeaseManagerIfThereIsSomethingToGuard() {
+        ApplicationContextRunner runner = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class));
+        runner.run(context -> assertThat(context).hasNotFailed());
+        runner.withBean(BehindAnInterface.class)
+                .run(context -> assertThat(context.getStartupFailure()).hasMessageContaining("no LeaseManager bean"));
+    }
+
+    @Test
+    void refusesAMarginThatTheLeaseTimeNeverLeaves() {
+        LeaseNode node =
+                new LeaseNode(NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
+        ApplicationContextRunner runner = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
+                .withBean(LeaseManager.class, () -> node, definition -> definition.setDestroyMethodName(""))
+                .withBean(BadMargin.class);
+        runner.withPropertyValues("margin=10s")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasMessageContaining("minRemaining of PT10S is never left of the lease time of PT10S"));
+        runner.withPropertyValues("margin=9s")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void theAnalyzerSeparatesWhatIsWrongFromWhatToDo() {
+        UnguardableMethodException failure =
+                new UnguardableMethodException("method a.B.c()", "b", "it is final", "Remove 'final'.");
+        FailureAnalysis analysis = new LeaderOnlyFailureAnalyzer().analyze(new RuntimeException("outer", failure));
+        assertThat(analysis.getDescription())
+                .startsWith("@LeaderOnly cannot guard method a.B.c() of bean 'b': it is final.")
+                .contains("on every node");
+        assertThat(analysis.getAction()).isEqualTo("Remove 'final'.");
+    }
+
+    static class AnyPublisher {
+        @LeaderOnly
+        public Publisher<String> run() {
+            return Mono.just("ran");
+        }
+    }
+
+    @Test
+    void acceptsThePlainPublisherType() {
+        Guarded.context(leases)
+                .withBean(AnyPublisher.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+}

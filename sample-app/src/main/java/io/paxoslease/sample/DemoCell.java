@@ -1,0 +1,197 @@
+package io.paxoslease.sample;
+
+import io.paxoslease.LeaseManager;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.Banner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertyResolver;
+
+/**
+ * A whole cell in one process: three applications on three ports that talk HTTP to each other and share a database in memory. Good for a
+ * first look and for tests; a real cell has one process per machine.
+ */
+final class DemoCell implements AutoCloseable {
+
+    /** The property with the port of the first node; the others follow. */
+    static final String BASE_PORT = "sample.base-port";
+
+    private static final int NODES = 3;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Map<String, ConfigurableApplicationContext> nodes = new LinkedHashMap<>();
+    private final int basePort;
+
+    private DemoCell(int basePort) {
+        this.basePort = basePort;
+    }
+
+    /**
+     * Starts the three applications, or none.
+     *
+     * @param outside tells the first port and the address to listen on
+     * @param args handed to each application
+     * @throws PortTakenException if another program listens on one of the ports
+     */
+    static DemoCell start(PropertyResolver outside, String... args) {
+        int basePort = outside.getProperty(BASE_PORT, Integer.class, 8081);
+        String address = outside.getProperty("server.address", "127.0.0.1");
+        for (int i = 0; i < NODES; i++) {
+            requireFree(address, basePort + i);
+        }
+        DemoCell cell = new DemoCell(basePort);
+        try {
+            for (int i = 0; i < NODES; i++) {
+                cell.startNode(i, address, args);
+            }
+            return cell;
+        } catch (RuntimeException | Error failed) {
+            cell.close();
+            throw failed;
+        }
+    }
+
+    private static void requireFree(String address, int port) {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.setReuseAddress(true);
+            probe.bind(new InetSocketAddress(InetAddress.getByName(address), port));
+        } catch (IOException | IllegalArgumentException taken) {
+            throw new PortTakenException(address, port, taken);
+        }
+    }
+
+    private void startNode(int index, String address, String... args) {
+        Map<String, Object> settings = new LinkedHashMap<>();
+        settings.put("server.address", address);
+        settings.put("server.port", basePort + index);
+        settings.put("paxoslease.node-id", nodeId(index));
+        for (int i = 0; i < NODES; i++) {
+            settings.put("paxoslease.members." + nodeId(i), "http://localhost:" + (basePort + i));
+        }
+        SpringApplication application = new SpringApplication(SampleApplication.class);
+        application.setBannerMode(Banner.Mode.OFF);
+        application.addInitializers(context ->
+                context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("demo cell", settings)));
+        nodes.put(nodeId(index), application.run(args));
+    }
+
+    private static String nodeId(int index) {
+        return "node-" + (index + 1);
+    }
+
+    /** The applications by node id. */
+    Map<String, ConfigurableApplicationContext> nodes() {
+        return nodes;
+    }
+
+    /** The node that leads, if there is exactly one. */
+    Optional<String> leader(String leaseName) {
+        List<String> leaders = leaders(leaseName);
+        return leaders.size() == 1 ? Optional.of(leaders.get(0)) : Optional.empty();
+    }
+
+    /** All nodes that say that they lead. There is never more than one. */
+    List<String> leaders(String leaseName) {
+        List<String> leaders = new ArrayList<>();
+        nodes.forEach((id, node) -> {
+            if (node.isActive()
+                    && node.getBean(LeaseManager.class).election(leaseName).isLeader()) {
+                leaders.add(id);
+            }
+        });
+        return leaders;
+    }
+
+    String welcome() {
+        StringBuilder ports = new StringBuilder();
+        for (int i = 1; i < NODES; i++) {
+            ports.append(i == 1 ? "" : ", ")
+                    .append("http://localhost:")
+                    .append(basePort + i)
+                    .append('/');
+        }
+        Duration quarantine = quarantine();
+        return String.join(
+                System.lineSeparator(),
+                "",
+                "  A cell of three nodes runs in this process.",
+                "",
+                "  Dashboard  http://localhost:" + basePort + "/",
+                "             the same from the other nodes: " + ports,
+                "  Leaders    in about " + quarantine.toSeconds()
+                        + " s: a node that has just started keeps silent for one lease time",
+                "  Stop       Ctrl-C",
+                "");
+    }
+
+    private Duration quarantine() {
+        ConfigurableApplicationContext any = nodes.values().iterator().next();
+        return Objects.requireNonNull(any.getEnvironment().getProperty("paxoslease.lease-time", Duration.class));
+    }
+
+    /** Waits until every lease has a leader, and tells who leads what. */
+    String awaitLeaders() {
+        Map<String, String> leaders = new TreeMap<>();
+        boolean complete = await(() -> {
+            Jobs.LEASES.forEach(lease -> leader(lease).ifPresent(node -> leaders.put(lease, node)));
+            return leaders.keySet().containsAll(Jobs.LEASES);
+        });
+        StringBuilder text = new StringBuilder(System.lineSeparator());
+        leaders.forEach((lease, node) -> text.append(String.format("  %s leads %s%n", node, lease)));
+        if (!complete) {
+            text.append(String.format("  Not every lease has a leader after %s; the dashboard shows why.%n", PATIENCE));
+        }
+        return text.toString();
+    }
+
+    private boolean await(Supplier<Boolean> condition) {
+        long deadlineNanos = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.get()) {
+            if (System.nanoTime() - deadlineNanos >= 0
+                    || nodes.values().stream().noneMatch(node -> node.isActive())) {
+                return false;
+            }
+            try {
+                Thread.sleep(50);
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Stops the three applications, one after the other. */
+    @Override
+    public void close() {
+        nodes.values().forEach(ConfigurableApplicationContext::close);
+    }
+
+    /** A port of the cell is not free. The message says what to do. */
+    static final class PortTakenException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        PortTakenException(String address, int port, @Nullable Throwable cause) {
+            super(
+                    "Port " + port + " of " + address + " cannot be used (" + (cause == null ? "" : cause.getMessage())
+                            + "). The cell needs three free ports in a row; choose the first one with --" + BASE_PORT
+                            + "=9081.",
+                    cause);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.paxoslease.sample;
+
+import java.util.Set;
+
+/** The names of the leases of this application. Each job has its own, so that their leaders may be different nodes. */
+final class Jobs {
+
+    static final String INVOICES = "invoices";
+    static final String REPORT = "report";
+    static final String CLEANUP = "cleanup";
+
+    /** Only with {@code sample.probe-rate}. */
+    static final String PROBE = "probe";
+
+    /** The leases that every node is a candidate for. */
+    static final Set<String> LEASES = Set.of(INVOICES, REPORT, CLEANUP);
+
+    private Jobs() {}
+}

@@ -1,0 +1,107 @@
+package io.paxoslease.sample;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/** A Java process of the tests. It never outlives them: neither a test that fails nor the end of the test JVM leaves it running. */
+final class JavaProcess implements AutoCloseable {
+
+    /** The sample as it is handed out. */
+    static final Path SAMPLE_JAR = Path.of("target", "sample-app.jar");
+
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly)));
+    }
+
+    private final Process process;
+
+    private JavaProcess(Process process) {
+        this.process = process;
+    }
+
+    /** Starts the sample; what it prints goes to the end of a file. */
+    static JavaProcess startSample(Path output, List<String> arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of("-jar", SAMPLE_JAR.toString()));
+        all.addAll(arguments);
+        return start(output, all);
+    }
+
+    /** Starts a Java program; what it prints goes to the end of a file. */
+    static JavaProcess start(Path output, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx160m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1"));
+        command.addAll(arguments);
+        Files.createDirectories(output.toAbsolutePath().getParent());
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
+                .redirectInput(new File("/dev/null"));
+        Process process = builder.start();
+        RUNNING.add(process);
+        process.onExit().thenAccept(RUNNING::remove);
+        return new JavaProcess(process);
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL: nothing in the process can react. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly();
+        awaitExit(Duration.ofSeconds(10));
+    }
+
+    /** SIGTERM: the application stops in good order. */
+    void terminate() {
+        process.destroy();
+    }
+
+    /** SIGSTOP: all threads stand still until {@link #resume()}. */
+    void pause() throws IOException, InterruptedException {
+        signal("STOP");
+    }
+
+    /** SIGCONT. */
+    void resume() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start();
+        if (!kill.waitFor(5, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+            throw new IOException("Could not send SIG" + name);
+        }
+    }
+
+    /** Waits for the end and answers the exit status. */
+    int awaitExit(Duration atMost) throws InterruptedException {
+        if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new AssertionError("The process did not end within " + atMost);
+        }
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor(10, TimeUnit.SECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.paxoslease.sample;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** A cell of three separate processes on ports of this machine. */
+final class RealCell implements AutoCloseable {
+
+    static final Duration LEASE_TIME = Duration.ofSeconds(2);
+    static final Duration SOON = Duration.ofSeconds(40);
+
+    private final List<NodeProcess> nodes = new ArrayList<>();
+
+    RealCell(Path directory) throws IOException {
+        int size = 3;
+        int basePort = Ports.freeRow(size);
+        List<String> common = new ArrayList<>(List.of(
+                "--server.address=127.0.0.1",
+                "--paxoslease.lease-time=" + LEASE_TIME.toMillis() + "ms",
+                // One machine, one clock: without the allowance for clocks a lease ends nowhere too early, which could
+                // hide a mistake.
+                "--paxoslease.max-clock-drift=0",
+                "--sample.probe-rate=10ms",
+                "--sample.invoices.rate=200ms",
+                "--sample.report.rate=300ms",
+                "--sample.cleanup.rate=500ms"));
+        for (int i = 0; i < size; i++) {
+            common.add("--paxoslease.members.node-" + (i + 1) + "=http://127.0.0.1:" + (basePort + i));
+        }
+        for (int i = 0; i < size; i++) {
+            String id = "node-" + (i + 1);
+            List<String> arguments = new ArrayList<>(common);
+            arguments.add("--paxoslease.node-id=" + id);
+            arguments.add("--server.port=" + (basePort + i));
+            arguments.add("--sample.journal=" + directory.resolve(id + ".tsv"));
+            nodes.add(new NodeProcess(id, "http://127.0.0.1:" + (basePort + i), directory, arguments));
+        }
+    }
+
+    static Set<String> leases() {
+        Set<String> names = new TreeSet<>(Jobs.LEASES);
+        names.add(Jobs.PROBE);
+        return names;
+    }
+
+    List<NodeProcess> nodes() {
+        return nodes;
+    }
+
+    List<NodeProcess> others(NodeProcess node) {
+        return nodes.stream().filter(other -> other != node).toList();
+    }
+
+    /** Starts the nodes that do not run. */
+    void startAll() throws IOException {
+        for (NodeProcess node : nodes) {
+            if (!node.isAlive()) {
+                node.start();
+            }
+        }
+    }
+
+    /** All nodes that say that they lead. */
+    List<NodeProcess> leaders(String lease) {
+        return nodes.stream().filter(node -> node.leads(lease)).toList();
+    }
+
+    /** The one node that leads, waiting for it. */
+    NodeProcess awaitLeader(String lease) {
+        await().atMost(SOON)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> leaders(lease).size() == 1);
+        List<NodeProcess> leaders = leaders(lease);
+        return leaders.size() == 1 ? leaders.get(0) : awaitLeader(lease);
+    }
+
+    /** Waits until all nodes vote and each lease has a leader. */
+    void awaitSteady() {
+        await().atMost(SOON)
+                .pollInterval(Duration.ofMillis(50))
+                .until(() ->
+                        nodes.stream().allMatch(node -> node.acceptorState().equals("VOTING")));
+        leases().forEach(this::awaitLeader);
+    }
+
+    JournalChecker journals() {
+        try {
+            return JournalChecker.read(nodes.stream().map(NodeProcess::journal).toList());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        nodes.forEach(NodeProcess::close);
+    }
+}

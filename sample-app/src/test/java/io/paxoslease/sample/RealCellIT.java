@@ -1,0 +1,342 @@
+package io.paxoslease.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.sample.JournalChecker.Line;
+import io.paxoslease.sample.Tenures.Tenure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Three separate processes that are killed, stopped and paused while an observer asks all of them who leads, and while each guarded run is
+ * journalled. After every test: at no moment did two nodes hold one lease, and fencing tokens only went up.
+ *
+ * <p>{@code -Dpaxoslease.seed=…} repeats the choices of the random test, {@code -Dpaxoslease.long=true} lets it run for a quarter of an hour.
+ */
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "signals")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Timeout(180)
+class RealCellIT {
+
+    private static final long MILLISECOND = 1_000_000L;
+    private static final boolean LONG = Boolean.getBoolean("paxoslease.long");
+    private static final Path DIRECTORY = Path.of("target", "real-cell");
+
+    private static RealCell cell;
+    private static LeaderObserver observer;
+
+    @BeforeAll
+    static void startCell() throws IOException {
+        for (String kind : List.of("log", "tsv")) {
+            for (int i = 1; i <= 3; i++) {
+                Files.deleteIfExists(DIRECTORY.resolve("node-" + i + "." + kind));
+            }
+        }
+        cell = new RealCell(DIRECTORY);
+        cell.startAll();
+        observer = new LeaderObserver(cell);
+    }
+
+    @AfterAll
+    static void stopCell() {
+        try {
+            JournalChecker journals = cell.journals();
+            figure(
+                    "%d guarded runs, %d of them cut off, %d tenures, %d outside observations",
+                    journals.runs(), journals.openRuns(), journals.tenures().size(), observer.answers());
+        } finally {
+            observer.close();
+            cell.close();
+        }
+    }
+
+    @BeforeEach
+    void awaitSteady() {
+        cell.awaitSteady();
+    }
+
+    @AfterEach
+    void neverTwoLeaders() {
+        assertThat(observer.contradictions()).isEmpty();
+        assertThat(cell.journals().contradictions()).isEmpty();
+    }
+
+    @Test
+    @Order(1)
+    void everyLeaseHasExactlyOneLeader() throws InterruptedException {
+        for (int look = 0; look < 50; look++) {
+            List<Map<String, List<String>>> looks = RealCell.leases().stream()
+                    .map(lease -> Map.of(
+                            lease,
+                            cell.leaders(lease).stream().map(NodeProcess::id).toList()))
+                    .toList();
+            assertThat(looks).allSatisfy(leaders -> assertThat(leaders.values()).allMatch(ids -> ids.size() == 1));
+            Thread.sleep(20);
+        }
+    }
+
+    @Test
+    @Order(2)
+    void afterAKillAnotherLeadsWhenTheLeaseEnds() throws Exception {
+        List<Long> delays = new ArrayList<>();
+        for (int round = 0; round < 3; round++) {
+            cell.awaitSteady();
+            NodeProcess leader = cell.awaitLeader(Jobs.PROBE);
+            long leaseEndNanos = awaitQuietLeaseEnd(leader);
+            long token = tokenOf(leader);
+            leader.process().kill();
+            long killedNanos = System.nanoTime();
+
+            await().atMost(RealCell.SOON).until(() -> firstHeldAfter(token).isPresent());
+            long successorNanos = firstHeldAfter(token).orElseThrow();
+            delays.add(successorNanos - leaseEndNanos);
+            figure(
+                    "kill -9: %d ms were left of the lease, another leads after %d ms, %+d ms from its end",
+                    (leaseEndNanos - killedNanos) / MILLISECOND,
+                    (successorNanos - killedNanos) / MILLISECOND,
+                    (successorNanos - leaseEndNanos) / MILLISECOND);
+
+            leader.start();
+            assertQuarantinedThenVoting(leader);
+        }
+        assertThat(delays).allMatch(delay -> delay < 250 * MILLISECOND, "within 250 ms of the end of the lease");
+    }
+
+    /** The end of a lease that is not extended in the next moment. */
+    private static long awaitQuietLeaseEnd(NodeProcess leader) {
+        while (true) {
+            Optional<JsonNode> lease =
+                    leader.lease().map(view -> view.path("leases").path(Jobs.PROBE));
+            long nowNanos = System.nanoTime();
+            if (lease.isPresent() && nanos(lease.get().path("nextExtensionIn")) > 300 * MILLISECOND) {
+                return nowNanos + nanos(lease.get().path("remaining"));
+            }
+        }
+    }
+
+    private static long nanos(JsonNode duration) {
+        return Duration.parse(duration.asString("PT0S")).toNanos();
+    }
+
+    private static long tokenOf(NodeProcess leader) {
+        return leader.lease()
+                .orElseThrow()
+                .path("leases")
+                .path(Jobs.PROBE)
+                .path("fencingToken")
+                .asLong();
+    }
+
+    private static OptionalLong firstHeldAfter(long token) {
+        return cell.journals()
+                .lines()
+                .filter(line -> line.isStart() && line.lease().equals(Jobs.PROBE) && line.token() > token)
+                .mapToLong(Line::nanos)
+                .min();
+    }
+
+    private static void assertQuarantinedThenVoting(NodeProcess node) {
+        await().atMost(RealCell.SOON)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> !node.acceptorState().equals("NONE"));
+        assertThat(node.acceptorState()).isEqualTo("QUARANTINED");
+        assertThat(node.health().orElseThrow().path("status").asString()).isEqualTo("OUT_OF_SERVICE");
+        await().atMost(RealCell.SOON)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> node.acceptorState().equals("VOTING"));
+        await().atMost(RealCell.SOON)
+                .until(() ->
+                        node.health().orElseThrow().path("status").asString().equals("UP"));
+    }
+
+    @Test
+    @Order(3)
+    void afterATerminationAnotherLeadsAtOnce() throws Exception {
+        for (int round = 0; round < 4; round++) {
+            cell.awaitSteady();
+            NodeProcess leader = cell.awaitLeader(Jobs.PROBE);
+            leader.process().terminate();
+            assertThat(leader.process().awaitExit(Duration.ofSeconds(20))).isEqualTo(143);
+            RealCell.leases().forEach(cell::awaitLeader);
+            leader.start();
+        }
+        List<Long> gaps = RealCell.leases().stream()
+                .flatMap(RealCellIT::releaseToAcquisition)
+                .sorted()
+                .toList();
+        figure("SIGTERM: from a release to the next tenure, ms: %s", millis(gaps));
+        assertThat(gaps).hasSizeGreaterThanOrEqualTo(4);
+        assertThat(gaps.get(gaps.size() / 2)).isLessThan(100 * MILLISECOND);
+    }
+
+    private static String millis(List<Long> nanos) {
+        return nanos.stream().map(value -> String.format("%.1f", value / 1e6)).collect(Collectors.joining(" "));
+    }
+
+    /** From each release of a lease to the acquisition that followed it. */
+    private static Stream<Long> releaseToAcquisition(String lease) {
+        List<Line> events = cell.journals()
+                .lines()
+                .filter(line -> line.lease().equals(lease) && (line.isReleased() || line.isAcquired()))
+                .sorted(Comparator.comparingLong(Line::token).thenComparing(Line::nanos))
+                .toList();
+        List<Long> gaps = new ArrayList<>();
+        for (int i = 1; i < events.size(); i++) {
+            if (events.get(i - 1).isReleased() && events.get(i).isAcquired()) {
+                gaps.add(events.get(i).nanos() - events.get(i - 1).nanos());
+            }
+        }
+        return gaps.stream();
+    }
+
+    @Test
+    @Order(4)
+    void aPausedLeaderDoesNothingAfterItsLeaseHasEnded() throws Exception {
+        NodeProcess leader = cell.awaitLeader(Jobs.PROBE);
+        long token = tokenOf(leader);
+        leader.process().pause();
+        Thread.sleep(RealCell.LEASE_TIME.multipliedBy(3).toMillis());
+        assertThat(firstHeldAfter(token)).as("another led meanwhile").isPresent();
+
+        long resumedNanos = System.nanoTime();
+        leader.process().resume();
+
+        await().atMost(RealCell.SOON)
+                .until(() -> cell.journals().lines().anyMatch(line -> line.isLost() && line.token() == token));
+        long learntNanos = cell.journals()
+                .lines()
+                .filter(line -> line.isLost() && line.token() == token)
+                .findFirst()
+                .orElseThrow()
+                .nanos();
+        figure("SIGSTOP: after SIGCONT it took %.1f ms to learn of the loss", (learntNanos - resumedNanos) / 1e6);
+        await().atMost(RealCell.SOON).until(() -> leader.lease().isPresent());
+        assertThat(cell.journals()
+                        .lines()
+                        .filter(line -> line.isStart() && line.token() == token && line.nanos() > resumedNanos))
+                .isEmpty();
+    }
+
+    @Test
+    @Order(5)
+    void withoutAMajorityNobodyLeadsUntilOneReturns() throws Exception {
+        NodeProcess survivor = cell.awaitLeader(Jobs.PROBE);
+        List<NodeProcess> gone = cell.others(survivor);
+        for (NodeProcess node : gone) {
+            node.process().kill();
+        }
+
+        await().atMost(RealCell.SOON).until(() -> RealCell.leases().stream().noneMatch(survivor::leads));
+        await().atMost(RealCell.SOON).untilAsserted(() -> {
+            JsonNode health = survivor.health().orElseThrow();
+            JsonNode component = health.path("components").path("paxoslease");
+            assertThat(component.path("status").asString()).isEqualTo("DOWN");
+            assertThat(component.path("details").toString()).contains("majority");
+        });
+        figure(
+                "two of three gone: %s",
+                survivor.health().orElseThrow().path("components").path("paxoslease"));
+        long nobodyLeadsNanos = System.nanoTime();
+        Thread.sleep(1_000);
+        assertThat(cell.journals().lines().filter(line -> line.isStart() && line.nanos() > nobodyLeadsNanos))
+                .as("jobs are skipped")
+                .isEmpty();
+
+        gone.get(0).start();
+        await().atMost(RealCell.SOON).until(() -> gone.get(0).acceptorState().equals("VOTING"));
+        long votingNanos = System.nanoTime();
+        RealCell.leases().forEach(cell::awaitLeader);
+        figure("recovery: leaders %d ms after the second node votes", (System.nanoTime() - votingNanos) / MILLISECOND);
+        await().atMost(RealCell.SOON)
+                .until(() -> survivor.health()
+                        .orElseThrow()
+                        .path("components")
+                        .path("paxoslease")
+                        .path("status")
+                        .asString()
+                        .equals("UP"));
+        gone.get(1).start();
+    }
+
+    @Test
+    @Order(6)
+    @Timeout(1_200)
+    void survivesRandomKillsPausesAndRestarts() throws Exception {
+        long seed = Long.getLong("paxoslease.seed", System.nanoTime());
+        Duration duration = LONG ? Duration.ofMinutes(15) : Duration.ofSeconds(30);
+        figure("random faults for %s, -Dpaxoslease.seed=%d", duration, seed);
+        Random random = new Random(seed);
+        long endNanos = System.nanoTime() + duration.toNanos();
+        int faults = 0;
+        while (System.nanoTime() - endNanos < 0) {
+            NodeProcess victim = cell.nodes().get(random.nextInt(3));
+            faults++;
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    if (victim.isAlive()) {
+                        victim.process().kill();
+                    }
+                }
+                case 1 -> {
+                    if (victim.isAlive()) {
+                        victim.process().terminate();
+                        victim.process().awaitExit(Duration.ofSeconds(30));
+                    }
+                }
+                case 2 -> {
+                    if (victim.isAlive()) {
+                        victim.process().pause();
+                        Thread.sleep(random.nextLong(2 * RealCell.LEASE_TIME.toMillis()));
+                        victim.process().resume();
+                    }
+                }
+                default -> RealCell.leases().forEach(lease -> victim.resign(lease));
+            }
+            Thread.sleep(random.nextLong(RealCell.LEASE_TIME.toMillis()));
+            cell.startAll();
+            Thread.sleep(random.nextLong(2 * RealCell.LEASE_TIME.toMillis()));
+        }
+        cell.awaitSteady();
+
+        long runs = cell.journals().runs();
+        figure("%d faults, %d tenures", faults, cell.journals().tenures().size());
+        assertThat(runs).as("a test in which little happened proves little").isGreaterThan(2_000);
+        assertThat(holdersOf(Jobs.PROBE)).as("lives that led").hasSizeGreaterThan(5);
+    }
+
+    private static List<String> holdersOf(String lease) {
+        return cell.journals().tenures().stream()
+                .filter(tenure -> tenure.lease().equals(lease))
+                .map(Tenure::holder)
+                .distinct()
+                .toList();
+    }
+
+    private static void figure(String format, Object... values) {
+        System.out.println("[RealCellIT] " + String.format(format, values));
+    }
+}
