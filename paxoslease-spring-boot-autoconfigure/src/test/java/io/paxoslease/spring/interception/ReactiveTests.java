@@ -103,9 +103,7 @@ class ReactiveTests {
         Guarded.context(leases)
                 .withBean(Service.class)
                 .run(context -> scenario.run(
-                        context.getBean(Service.class),
-                        context.getBean(GuardedLeases.class),
-                        Outcomes.of(context)));
+                        context.getBean(Service.class), context.getBean(GuardedLeases.class), Outcomes.of(context)));
     }
 
     private interface Scenario {
@@ -163,8 +161,8 @@ class ReactiveTests {
     @Test
     void givesTheLeaseToTheMethodAndToItsStream() {
         long token = leases.lead("jobs").fencingToken();
-        run((service, guarded, outcomes) -> assertThat(service.tokens(null).block())
-                .isEqualTo("Optional[" + token + "] " + token + " " + token));
+        run((service, guarded, outcomes) ->
+                assertThat(service.tokens(null).block()).isEqualTo("Optional[" + token + "] " + token + " " + token));
     }
 
     @Test

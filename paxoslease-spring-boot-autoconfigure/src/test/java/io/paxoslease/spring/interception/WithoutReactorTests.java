@@ -48,7 +48,8 @@ class WithoutReactorTests {
             try (AnnotationConfigApplicationContext context = start(Publishing.class)) {
                 return "started";
             } catch (RuntimeException failure) {
-                return String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
+                return String.valueOf(
+                        NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
             }
         }
 
@@ -70,7 +71,9 @@ class WithoutReactorTests {
         try (URLClassLoader loader =
                 new URLClassLoader(urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
             thread.setContextClassLoader(loader);
-            return loader.loadClass(Application.class.getName()).getMethod(method).invoke(null);
+            return loader.loadClass(Application.class.getName())
+                    .getMethod(method)
+                    .invoke(null);
         } finally {
             thread.setContextClassLoader(before);
         }
