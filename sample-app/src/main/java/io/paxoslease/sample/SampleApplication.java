@@ -1,7 +1,6 @@
 package io.paxoslease.sample;
 
 import java.io.PrintStream;
-import java.util.Map;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.bind.Bindable;
