@@ -142,7 +142,11 @@ public class Proposer {
         Tenure base = held.get(attempt.resource);
         if (base == null) {
             Tenure tenure = new Tenure(
-                    attempt.resource, attempt.ballot, attempt.ballot.counter(), attempt.leaseNanos, deadlineOf(attempt));
+                    attempt.resource,
+                    attempt.ballot,
+                    attempt.ballot.counter(),
+                    attempt.leaseNanos,
+                    deadlineOf(attempt));
             held.put(tenure);
             effects.add(new Effect.Acquired(tenure));
         } else {
