@@ -274,7 +274,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return clock.now();
     }
 
-    boolean isFailed() {
+    /** Whether this node gave up all its leases for good because of a defect; it must be restarted. */
+    public boolean isFailed() {
         return failed;
     }
 

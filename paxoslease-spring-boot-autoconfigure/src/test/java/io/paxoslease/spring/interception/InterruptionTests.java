@@ -76,7 +76,8 @@ class InterruptionTests {
         @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
         public String ignore() {
             begun.countDown();
-            while (Lease.current().orElseThrow().isHeld() || !Thread.currentThread().isInterrupted()) {
+            while (Lease.current().orElseThrow().isHeld()
+                    || !Thread.currentThread().isInterrupted()) {
                 Thread.onSpinWait();
             }
             return "ignored";
@@ -226,8 +227,8 @@ class InterruptionTests {
 
     @Test
     void interruptsAlsoWhenTheLeaseIsGivenUp() {
-        LeaseNode node = new LeaseNode(
-                NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
+        LeaseNode node =
+                new LeaseNode(NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
                 .withBean(LeaseManager.class, () -> node)

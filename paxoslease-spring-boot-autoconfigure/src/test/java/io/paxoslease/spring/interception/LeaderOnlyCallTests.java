@@ -93,103 +93,124 @@ class LeaderOnlyCallTests {
 
     @Test
     void runsOnlyWhileTheLeaseIsHeldAndAsksAtEachCall() {
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Service service = context.getBean(Service.class);
-            Outcomes outcomes = Outcomes.of(context);
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Service service = context.getBean(Service.class);
+                    Outcomes outcomes = Outcomes.of(context);
 
-            service.run();
-            assertThat(runs(service)).isZero();
+                    service.run();
+                    assertThat(runs(service)).isZero();
 
-            FakeLeases.FakeLease lease = leases.lead("orders");
-            service.run();
-            assertThat(runs(service)).isEqualTo(1);
-            assertThat(lease(service)).isSameAs(lease);
-            assertThat(Lease.current()).isEmpty();
+                    FakeLeases.FakeLease lease = leases.lead("orders");
+                    service.run();
+                    assertThat(runs(service)).isEqualTo(1);
+                    assertThat(lease(service)).isSameAs(lease);
+                    assertThat(Lease.current()).isEmpty();
 
-            leases.lose("orders");
-            service.run();
-            assertThat(runs(service)).isEqualTo(1);
-            assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
-            assertThat(outcomes.count("orders", Outcome.SKIPPED)).isEqualTo(2);
-        });
+                    leases.lose("orders");
+                    service.run();
+                    assertThat(runs(service)).isEqualTo(1);
+                    assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
+                    assertThat(outcomes.count("orders", Outcome.SKIPPED)).isEqualTo(2);
+                });
     }
 
     @Test
     void returnsWhatStandsForNothingWhenSkipped() {
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Service service = context.getBean(Service.class);
-            assertThat(service.text()).isNull();
-            assertThat(service.optional()).isEmpty();
-            assertThat(service.optionalInt()).isEmpty();
-            assertThat(service.future()).isCompletedWithValue(null);
-            assertThat(service.stage().toCompletableFuture()).isCompletedWithValue(null);
-            assertThat(service.plainFuture().get()).isNull();
-        });
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Service service = context.getBean(Service.class);
+                    assertThat(service.text()).isNull();
+                    assertThat(service.optional()).isEmpty();
+                    assertThat(service.optionalInt()).isEmpty();
+                    assertThat(service.future()).isCompletedWithValue(null);
+                    assertThat(service.stage().toCompletableFuture()).isCompletedWithValue(null);
+                    assertThat(service.plainFuture().get()).isNull();
+                });
     }
 
     @Test
     void returnsWhatTheMethodReturnsWhenItRuns() {
         leases.lead("orders");
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Service service = context.getBean(Service.class);
-            assertThat(service.text()).isEqualTo("ran");
-            assertThat(service.optional()).contains("ran");
-            assertThat(service.future()).isCompletedWithValue("ran");
-            assertThat(service.number()).isEqualTo(7);
-        });
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Service service = context.getBean(Service.class);
+                    assertThat(service.text()).isEqualTo("ran");
+                    assertThat(service.optional()).contains("ran");
+                    assertThat(service.future()).isCompletedWithValue("ran");
+                    assertThat(service.number()).isEqualTo(7);
+                });
     }
 
     @Test
     void throwsWithTheHintedLeaderWhenAskedTo() {
         leases.election("orders").hint = new LeaderHint("node-9", Duration.ofSeconds(3));
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Outcomes outcomes = Outcomes.of(context);
-            assertThatExceptionOfType(NotLeaderException.class)
-                    .isThrownBy(() -> context.getBean(Service.class).number())
-                    .satisfies(refused -> {
-                        assertThat(refused.leaseName()).isEqualTo("orders");
-                        assertThat(refused.leader()).contains("node-9");
-                    })
-                    .withMessageContaining("'orders'")
-                    .withMessageContaining("'node-9'");
-            assertThat(outcomes.count("orders", Outcome.REFUSED)).isEqualTo(1);
-        });
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Outcomes outcomes = Outcomes.of(context);
+                    assertThatExceptionOfType(NotLeaderException.class)
+                            .isThrownBy(() -> context.getBean(Service.class).number())
+                            .satisfies(refused -> {
+                                assertThat(refused.leaseName()).isEqualTo("orders");
+                                assertThat(refused.leader()).contains("node-9");
+                            })
+                            .withMessageContaining("'orders'")
+                            .withMessageContaining("'node-9'");
+                    assertThat(outcomes.count("orders", Outcome.REFUSED)).isEqualTo(1);
+                });
     }
 
     @Test
     void passesOnWhatTheMethodThrows() {
         leases.lead("orders");
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Outcomes outcomes = Outcomes.of(context);
-            assertThatThrownBy(() -> context.getBean(Service.class).fail())
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("mine");
-            assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
-            assertThat(context.getBean(GuardedLeases.class).inFlight()).isZero();
-        });
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Outcomes outcomes = Outcomes.of(context);
+                    assertThatThrownBy(() -> context.getBean(Service.class).fail())
+                            .isInstanceOf(IllegalArgumentException.class)
+                            .hasMessage("mine");
+                    assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
+                    assertThat(context.getBean(GuardedLeases.class).inFlight()).isZero();
+                });
     }
 
     @Test
     void skipsWhenLessIsLeftThanAskedFor() {
         FakeLeases.FakeLease lease = leases.lead("orders");
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Service service = context.getBean(Service.class);
-            lease.remaining = Duration.ofSeconds(2);
-            assertThat(service.withMargin()).isEqualTo("ran");
-            lease.remaining = Duration.ofMillis(1999);
-            assertThat(service.withMargin()).isNull();
-        });
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Service service = context.getBean(Service.class);
+                    lease.remaining = Duration.ofSeconds(2);
+                    assertThat(service.withMargin()).isEqualTo("ran");
+                    lease.remaining = Duration.ofMillis(1999);
+                    assertThat(service.withMargin()).isNull();
+                });
     }
 
     @Test
     void fillsLeaseParametersThatTheCallerLeavesEmpty() {
         FakeLeases.FakeLease held = leases.lead("orders");
         Lease own = new FakeLeases().lead("own");
-        Guarded.context(leases).withBean(Service.class).withPropertyValues("margin=2s").run(context -> {
-            Service service = context.getBean(Service.class);
-            assertThat(service.withLease("a", own, null)).containsExactly("a", own, held);
-            assertThat(service.withLease("a", null, null)).containsExactly("a", held, held);
-        });
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Service service = context.getBean(Service.class);
+                    assertThat(service.withLease("a", own, null)).containsExactly("a", own, held);
+                    assertThat(service.withLease("a", null, null)).containsExactly("a", held, held);
+                });
     }
 
     private static int runs(Service proxy) {
@@ -222,12 +243,17 @@ class LeaderOnlyCallTests {
     @Test
     void readsComposedAnnotationsAndPlaceholders() {
         leases.lead("north-jobs");
-        Guarded.context(leases).withBean(Composed.class).withPropertyValues("region=north").run(context -> {
-            assertThat(context.getBean(Composed.class).run()).isEqualTo("ran");
-            assertThat(context.getBean(LeaderOnlyRegistry.class).leaseNames()).containsExactly("north-jobs");
-            leases.lose("north-jobs");
-            assertThatThrownBy(() -> context.getBean(Composed.class).run()).isInstanceOf(NotLeaderException.class);
-        });
+        Guarded.context(leases)
+                .withBean(Composed.class)
+                .withPropertyValues("region=north")
+                .run(context -> {
+                    assertThat(context.getBean(Composed.class).run()).isEqualTo("ran");
+                    assertThat(context.getBean(LeaderOnlyRegistry.class).leaseNames())
+                            .containsExactly("north-jobs");
+                    leases.lose("north-jobs");
+                    assertThatThrownBy(() -> context.getBean(Composed.class).run())
+                            .isInstanceOf(NotLeaderException.class);
+                });
     }
 
     static class Bare {
@@ -330,7 +356,8 @@ class LeaderOnlyCallTests {
             Guarded.context(new FakeLeases())
                     .withBean(Implementation.class)
                     .withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
-                    .run(context -> assertThat(context.getBean(Contract.class).run()).isNull());
+                    .run(context ->
+                            assertThat(context.getBean(Contract.class).run()).isNull());
         }
     }
 }

@@ -152,8 +152,12 @@ class ProxyTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"true," + Ordered.HIGHEST_PRECEDENCE, "false," + Ordered.HIGHEST_PRECEDENCE,
-        "true," + Ordered.LOWEST_PRECEDENCE, "false," + Ordered.LOWEST_PRECEDENCE})
+    @CsvSource({
+        "true," + Ordered.HIGHEST_PRECEDENCE,
+        "false," + Ordered.HIGHEST_PRECEDENCE,
+        "true," + Ordered.LOWEST_PRECEDENCE,
+        "false," + Ordered.LOWEST_PRECEDENCE
+    })
     void asksForTheLeaseOnTheThreadThatRunsAnAsyncMethod(boolean early, int txOrder) {
         TRACE.clear();
         Guarded.context(leases)
@@ -211,17 +215,16 @@ class ProxyTests {
 
     @Test
     void guardsMethodsOfConfigurationClassesButNotTheirBeans() {
-        Guarded.context(leases)
-                .withUserConfiguration(JobsInConfiguration.class)
-                .run(context -> {
-                    assertThat(context.getBean(String.class)).isEqualTo("helped");
-                    assertThat(context.getBean(JobsInConfiguration.class).run()).isNull();
-                });
+        Guarded.context(leases).withUserConfiguration(JobsInConfiguration.class).run(context -> {
+            assertThat(context.getBean(String.class)).isEqualTo("helped");
+            assertThat(context.getBean(JobsInConfiguration.class).run()).isNull();
+        });
         Guarded.context(leases)
                 .withUserConfiguration(AnnotatedConfiguration.class)
                 .run(context -> {
                     assertThat(context.getBean(String.class)).isEqualTo("helped");
-                    assertThat(context.getBean(AnnotatedConfiguration.class).run()).isNull();
+                    assertThat(context.getBean(AnnotatedConfiguration.class).run())
+                            .isNull();
                 });
     }
 
@@ -262,17 +265,15 @@ class ProxyTests {
 
     @Test
     void guardsTheTargetOfAScopedProxyOnce() {
-        Guarded.context(leases)
-                .withUserConfiguration(ScopedConfiguration.class)
-                .run(context -> {
-                    Work work = context.getBean(Work.class);
-                    assertThat(work).isInstanceOf(AopInfrastructureBean.class);
-                    assertThat(work.run()).isEmpty();
-                    leases.lead("work");
-                    Guarded.Outcomes outcomes = Guarded.Outcomes.of(context);
-                    assertThat(work.run()).contains("ran");
-                    assertThat(outcomes.count("work", CallListener.Outcome.RUN)).isEqualTo(1);
-                });
+        Guarded.context(leases).withUserConfiguration(ScopedConfiguration.class).run(context -> {
+            Work work = context.getBean(Work.class);
+            assertThat(work).isInstanceOf(AopInfrastructureBean.class);
+            assertThat(work.run()).isEmpty();
+            leases.lead("work");
+            Guarded.Outcomes outcomes = Guarded.Outcomes.of(context);
+            assertThat(work.run()).contains("ran");
+            assertThat(outcomes.count("work", CallListener.Outcome.RUN)).isEqualTo(1);
+        });
     }
 
     interface Client {
@@ -283,8 +284,10 @@ class ProxyTests {
     @Test
     void guardsInterfacesThatHaveNoImplementation() {
         Guarded.context(leases)
-                .withBean("client", Client.class, () -> ProxyFactory.getProxy(Client.class, (MethodInterceptor)
-                        invocation -> "fetched"))
+                .withBean(
+                        "client",
+                        Client.class,
+                        () -> ProxyFactory.getProxy(Client.class, (MethodInterceptor) invocation -> "fetched"))
                 .run(context -> {
                     assertThat(context.getBean(LeaderOnlyRegistry.class).leaseNames())
                             .containsExactly("work");

@@ -103,9 +103,7 @@ class ReactiveTests {
         Guarded.context(leases)
                 .withBean(Service.class)
                 .run(context -> scenario.run(
-                        context.getBean(Service.class),
-                        context.getBean(GuardedLeases.class),
-                        Outcomes.of(context)));
+                        context.getBean(Service.class), context.getBean(GuardedLeases.class), Outcomes.of(context)));
     }
 
     private interface Scenario {
@@ -163,8 +161,8 @@ class ReactiveTests {
     @Test
     void givesTheLeaseToTheMethodAndToItsStream() {
         long token = leases.lead("jobs").fencingToken();
-        run((service, guarded, outcomes) -> assertThat(service.tokens(null).block())
-                .isEqualTo("Optional[" + token + "] " + token + " " + token));
+        run((service, guarded, outcomes) ->
+                assertThat(service.tokens(null).block()).isEqualTo("Optional[" + token + "] " + token + " " + token));
     }
 
     @Test
@@ -197,7 +195,8 @@ class ReactiveTests {
             await().untilAsserted(() -> assertThat(fluxEnd.get()).isInstanceOf(LeaseLostException.class));
             await().untilAsserted(() -> assertThat(monoEnd.get()).isInstanceOf(LeaseLostException.class));
             await().untilAsserted(() -> assertThat(guarded.inFlight()).isZero());
-            assertThat(service.source().currentSubscriberCount()).isZero();
+            await().untilAsserted(() ->
+                    assertThat(service.source().currentSubscriberCount()).isZero());
         });
     }
 

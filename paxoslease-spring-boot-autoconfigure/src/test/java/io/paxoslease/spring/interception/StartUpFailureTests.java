@@ -8,7 +8,6 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.LeaderOnly;
-import io.paxoslease.spring.LeaderOnly.Otherwise;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import java.time.Duration;
 import java.util.Random;
@@ -85,9 +84,7 @@ class StartUpFailureTests {
 
     @Test
     void refusesFinalClasses() {
-        startingWith(FinalClass.class)
-                .hasMessageContaining("FinalClass")
-                .hasMessageContaining("the class is final");
+        startingWith(FinalClass.class).hasMessageContaining("FinalClass").hasMessageContaining("the class is final");
     }
 
     static class WithPrimitive {
@@ -132,8 +129,9 @@ class StartUpFailureTests {
         startingWith(BehindAnInterface.class, "spring.aop.proxy-target-class=false")
                 .hasMessageContaining("BehindAnInterface.unknown()")
                 .hasMessageContaining("spring.aop.proxy-target-class=true");
-        Guarded.context(leases).withBean(BehindAnInterface.class).run(context -> assertThat(context)
-                .hasNotFailed());
+        Guarded.context(leases)
+                .withBean(BehindAnInterface.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @EnableScheduling
@@ -238,8 +236,9 @@ class StartUpFailureTests {
 
     @Test
     void acceptsPublishersOfTheJdk() {
-        Guarded.context(leases).withBean(PlainPublishers.class).run(context -> assertThat(context)
-                .hasNotFailed());
+        Guarded.context(leases)
+                .withBean(PlainPublishers.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -253,15 +252,17 @@ class StartUpFailureTests {
 
     @Test
     void refusesAMarginThatTheLeaseTimeNeverLeaves() {
-        LeaseNode node = new LeaseNode(
-                NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
+        LeaseNode node =
+                new LeaseNode(NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
         ApplicationContextRunner runner = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
                 .withBean(LeaseManager.class, () -> node, definition -> definition.setDestroyMethodName(""))
                 .withBean(BadMargin.class);
-        runner.withPropertyValues("margin=10s").run(context -> assertThat(context.getStartupFailure())
-                .hasMessageContaining("minRemaining of PT10S is never left of the lease time of PT10S"));
-        runner.withPropertyValues("margin=9s").run(context -> assertThat(context).hasNotFailed());
+        runner.withPropertyValues("margin=10s")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasMessageContaining("minRemaining of PT10S is never left of the lease time of PT10S"));
+        runner.withPropertyValues("margin=9s")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -284,7 +285,8 @@ class StartUpFailureTests {
 
     @Test
     void acceptsThePlainPublisherType() {
-        Guarded.context(leases).withBean(AnyPublisher.class).run(context -> assertThat(context)
-                .hasNotFailed());
+        Guarded.context(leases)
+                .withBean(AnyPublisher.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 }

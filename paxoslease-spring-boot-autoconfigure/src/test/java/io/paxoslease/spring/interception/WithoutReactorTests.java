@@ -46,9 +46,10 @@ class WithoutReactorTests {
 
         public static String publish() {
             try (AnnotationConfigApplicationContext context = start(Publishing.class)) {
-                return "started";
+                return "started " + context.getBeanDefinitionCount();
             } catch (RuntimeException failure) {
-                return String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
+                return String.valueOf(
+                        NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
             }
         }
 
@@ -70,7 +71,9 @@ class WithoutReactorTests {
         try (URLClassLoader loader =
                 new URLClassLoader(urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
             thread.setContextClassLoader(loader);
-            return loader.loadClass(Application.class.getName()).getMethod(method).invoke(null);
+            return loader.loadClass(Application.class.getName())
+                    .getMethod(method)
+                    .invoke(null);
         } finally {
             thread.setContextClassLoader(before);
         }

@@ -92,6 +92,9 @@ public final class HttpFrameChannel implements FrameChannel {
             return exchange.stage;
         } catch (IOException refused) {
             return CompletableFuture.failedFuture(refused);
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            // no thread or no memory left; what was begun ends at its time limit
+            return CompletableFuture.failedFuture(receiver.url().lost(failure));
         }
     }
 

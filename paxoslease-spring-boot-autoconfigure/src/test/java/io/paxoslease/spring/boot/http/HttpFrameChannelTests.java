@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.paxoslease.spring.boot.http.PeerServer.Behaviour;
 import io.paxoslease.wire.FrameReply;
@@ -367,6 +368,36 @@ class HttpFrameChannelTests {
         }
 
         @Test
+        void tryAllAddressesOfAName() throws Exception {
+            InetAddress[] addresses = InetAddress.getAllByName("localhost");
+            assumeTrue(addresses.length > 1, "localhost has one address only");
+            for (InetAddress address : addresses) {
+                PeerServer server =
+                        closing(PeerServer.on(new ServerSocket(0, 50, address), "http", PeerServer.Peer::echo));
+                HttpFrameChannel channel =
+                        channel(URI.create("http://localhost:" + server.url().getPort()));
+                assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            }
+        }
+
+        @Test
+        void goToAnAddressInBrackets() throws Exception {
+            ServerSocket socket;
+            try {
+                socket = new ServerSocket(0, 50, InetAddress.getByName("::1"));
+            } catch (IOException none) {
+                assumeTrue(false, "no IPv6 here");
+                return;
+            }
+            PeerServer server = closing(PeerServer.on(socket, "http", PeerServer.Peer::echo));
+            HttpFrameChannel channel =
+                    channel(URI.create("http://[::1]:" + server.url().getPort()));
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            assertThat(server.requests.get(0).head())
+                    .contains("\r\nHost: [::1]:" + server.url().getPort() + "\r\n");
+        }
+
+        @Test
         void readAnEarlyAnswerToALargeFrameAndAreGivenUp() throws Exception {
             CountDownLatch go = new CountDownLatch(1);
             PeerServer server = server(peer -> {
@@ -480,16 +511,22 @@ class HttpFrameChannelTests {
                     "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
                 })
-        void comeInTimeForAnAnswerThatTricklesIn(String start) throws Exception {
+        void comeInTimeForAnAnswerThatTricklesInAndDropTheConnection(String start) throws Exception {
+            CountDownLatch dropped = new CountDownLatch(1);
             PeerServer server = server(peer -> {
                 peer.request();
-                peer.write(start);
-                while (true) {
-                    Thread.sleep(20);
-                    peer.write("x");
+                try {
+                    peer.write(start);
+                    while (true) {
+                        Thread.sleep(20);
+                        peer.write("x");
+                    }
+                } finally {
+                    dropped.countDown();
                 }
             });
             assertThat(timelyFailure(channel(server.url()), SHORT)).contains(": no answer from ");
+            assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
         }
 
         @Test

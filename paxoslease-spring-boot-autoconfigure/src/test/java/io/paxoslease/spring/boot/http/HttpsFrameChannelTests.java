@@ -16,8 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
@@ -231,16 +233,22 @@ class HttpsFrameChannelTests {
                 "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
             })
-    void failsInTimeForAnAnswerThatTricklesIn(String start) throws Exception {
+    void failsInTimeForAnAnswerThatTricklesInAndDropsTheConnection(String start) throws Exception {
+        CountDownLatch dropped = new CountDownLatch(1);
         PeerServer server = server(peer -> {
             peer.request();
-            peer.write(start);
-            while (true) {
-                Thread.sleep(20);
-                peer.write("x");
+            try {
+                peer.write(start);
+                while (true) {
+                    Thread.sleep(20);
+                    peer.write("x");
+                }
+            } finally {
+                dropped.countDown();
             }
         });
         assertThat(timelyFailure(channel(server.url()), SHORT)).contains(": no answer from ");
+        assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     @ParameterizedTest
