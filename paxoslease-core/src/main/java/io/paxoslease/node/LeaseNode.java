@@ -274,7 +274,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return clock.now();
     }
 
-    boolean isFailed() {
+    /** Whether this node gave up all its leases for good because of a defect; it must be restarted. */
+    public boolean isFailed() {
         return failed;
     }
 
@@ -408,12 +409,12 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public AcceptorState acceptorState() {
-        return acceptorStatus().state();
+        return acceptor == null ? AcceptorState.NONE : acceptor.state(clock.now());
     }
 
     @Override
     public long quarantineRemainingNanos() {
-        return acceptorStatus().quarantineRemaining().toNanos();
+        return acceptor == null ? 0 : acceptor.quarantineRemainingNanos(clock.now());
     }
 
     // What dashboards read.

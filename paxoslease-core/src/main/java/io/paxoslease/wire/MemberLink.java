@@ -187,7 +187,7 @@ final class MemberLink {
             timeLimit.onTimeOut();
         }
         note(verdict);
-        nextProbeNanos = nowNanos + probeNanos(verdict.answer());
+        nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
         return new Ended(unanswered, news(), good);
     }
 

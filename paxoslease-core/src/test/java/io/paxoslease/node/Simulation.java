@@ -163,7 +163,14 @@ final class Simulation {
         long timerAt = Long.MAX_VALUE;
         Now lastTimer;
 
-        Life(Host host, LeaseEngine engine, Incarnation self, Acceptor role, BallotSequence ballots, int names, long born) {
+        Life(
+                Host host,
+                LeaseEngine engine,
+                Incarnation self,
+                Acceptor role,
+                BallotSequence ballots,
+                int names,
+                long born) {
             this.host = host;
             this.cell = host.cell;
             this.self = self;
@@ -259,7 +266,8 @@ final class Simulation {
     }
 
     private void toggle(int index, Runnable off) {
-        plan.add(new Planned(0, List.of("message loss", "duplication", "long delays").get(index), () -> {}));
+        plan.add(new Planned(
+                0, List.of("message loss", "duplication", "long delays").get(index), () -> {}));
         if (omitted.get(index)) {
             off.run();
         }
@@ -267,7 +275,8 @@ final class Simulation {
 
     /** How long after the end of all trouble a wanted lease may be without an owner. */
     long livenessBoundNanos() {
-        // Silence of restarted acceptors, then records and hints of former owners, then a good number of rounds and back-offs.
+        // Silence of restarted acceptors, then records and hints of former owners, then a good number of rounds and
+        // back-offs.
         return (long) (3 * maxLeaseNanos / (1 - drift)) + 20 * (roundTimeoutNanos + 500 * MILLI);
     }
 
@@ -326,7 +335,15 @@ final class Simulation {
         long yield = dice.one(0, 0, 200) * MILLI;
         String name = names[resource];
         String what = host.nodeId + " "
-                + List.of("stands", "waits", "tries", "withdraws", "resigns", "extends", "extends automatically", "watches")
+                + List.of(
+                                "stands",
+                                "waits",
+                                "tries",
+                                "withdraws",
+                                "resigns",
+                                "extends",
+                                "extends automatically",
+                                "watches")
                         .get(deed)
                 + " for " + name;
         plan.add(new Planned(at, what, () -> {
@@ -341,12 +358,15 @@ final class Simulation {
                         submit(life, Claim.standing(name, lease, yield));
                     }
                 }
-                case 1 -> submit(
-                        life,
-                        Claim.patient(name, lease, host.machine.now(trueNanos).nanos() + wait));
-                case 2 -> submit(
-                        life,
-                        Claim.once(name, lease, host.machine.now(trueNanos).nanos() + roundTimeoutNanos));
+                case 1 ->
+                    submit(
+                            life,
+                            Claim.patient(
+                                    name, lease, host.machine.now(trueNanos).nanos() + wait));
+                case 2 ->
+                    submit(
+                            life,
+                            Claim.once(name, lease, host.machine.now(trueNanos).nanos() + roundTimeoutNanos));
                 case 3 -> {
                     if (old != null) {
                         withdraw(life, old);
@@ -394,10 +414,11 @@ final class Simulation {
                     planCrash(at + i * duration, hosts[i], duration / 4, change);
                 }
             }
-            case 3 -> plan.add(new Planned(at, "pause of " + host.nodeId + " for " + duration, () -> {
-                count(Happening.PAUSE_OF_OWNER, owns(host));
-                host.pausedUntil = Math.max(host.pausedUntil, trueNanos + duration);
-            }));
+            case 3 ->
+                plan.add(new Planned(at, "pause of " + host.nodeId + " for " + duration, () -> {
+                    count(Happening.PAUSE_OF_OWNER, owns(host));
+                    host.pausedUntil = Math.max(host.pausedUntil, trueNanos + duration);
+                }));
             case 4 -> {
                 if (!host.wallMayStepBack) {
                     plan.add(new Planned(at, "suspend of " + host.nodeId + " for " + duration, () -> {
@@ -448,9 +469,8 @@ final class Simulation {
     private void setCut(BitSet side, Host alone, boolean value) {
         for (int i = 0; i < hosts.length; i++) {
             for (int j = 0; j < hosts.length; j++) {
-                boolean apart = alone == null
-                        ? side.get(i % 64) != side.get(j % 64)
-                        : (i == alone.index) != (j == alone.index);
+                boolean apart =
+                        alone == null ? side.get(i % 64) != side.get(j % 64) : (i == alone.index) != (j == alone.index);
                 if (apart) {
                     cut[i][j] = value;
                 }
@@ -707,9 +727,8 @@ final class Simulation {
         life.timerAt = Long.MAX_VALUE;
         record(1, life.host.index, 0);
         Now now = life.host.machine.now(trueNanos);
-        long wallAhead = now.wallMillis()
-                - life.lastTimer.wallMillis()
-                - (now.nanos() - life.lastTimer.nanos()) / MILLI;
+        long wallAhead =
+                now.wallMillis() - life.lastTimer.wallMillis() - (now.nanos() - life.lastTimer.nanos()) / MILLI;
         life.lastTimer = now;
         if (life.acceptor != null) {
             life.acceptor.sweep(4_096, now);
@@ -788,15 +807,13 @@ final class Simulation {
 
     private void hint(Life life, Request request, Response response, Now now, LeaseEngine.Output out) {
         if (request instanceof ReleaseRequest release) {
-            life.engine.onOwnerGone(
-                    release.resource(), release.ballot().owner(), now, out);
+            life.engine.onOwnerGone(release.resource(), release.ballot().owner(), now, out);
         } else if (request instanceof ProposeRequest propose
                 && response instanceof ProposeResponse answer
                 && answer.accepted()) {
             AcceptedLease lease = answer.lease();
             long remaining = lease == null ? propose.leaseNanos() : lease.remainingNanos();
-            life.engine.onOwnerSeen(
-                    propose.resource(), propose.ballot().owner(), remaining, now, out);
+            life.engine.onOwnerSeen(propose.resource(), propose.ballot().owner(), remaining, now, out);
         }
     }
 
@@ -839,11 +856,7 @@ final class Simulation {
             count(Happening.PREPARE_REJECTED, !prepare.promised());
             count(Happening.BLOCKED_BY_LIVE_LEASE, prepare.promised() && prepare.lease() != null);
         } else if (response instanceof ProposeResponse propose && !propose.accepted()) {
-            count(
-                    below
-                            ? Happening.PROPOSE_REJECTED_BY_PROMISE
-                            : Happening.PROPOSE_REJECTED_BY_LIVE_LEASE,
-                    true);
+            count(below ? Happening.PROPOSE_REJECTED_BY_PROMISE : Happening.PROPOSE_REJECTED_BY_LIVE_LEASE, true);
         }
         count(Happening.STALE_ANSWER, below);
     }

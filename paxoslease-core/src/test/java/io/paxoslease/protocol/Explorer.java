@@ -120,9 +120,7 @@ final class Explorer {
     }
 
     private void push(Universe universe) {
-        int offset = order == 0
-                ? 0
-                : (int) ((Fingerprints.mix(visited.size(), order) >>> 1) % universe.steps());
+        int offset = order == 0 ? 0 : (int) ((Fingerprints.mix(visited.size(), order) >>> 1) % universe.steps());
         path.add(new Frame(universe, offset));
     }
 

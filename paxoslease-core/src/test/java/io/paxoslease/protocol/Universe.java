@@ -248,8 +248,8 @@ final class Universe {
             step -= network[acceptor++].length;
         }
         Envelope envelope = network[acceptor][step];
-        return "deliver p" + envelope.proposer + (envelope.message instanceof Request ? " > a" : " < a") + acceptor + " "
-                + envelope;
+        return "deliver p" + envelope.proposer + (envelope.message instanceof Request ? " > a" : " < a") + acceptor
+                + " " + envelope;
     }
 
     private Universe crash(int acceptor) {
@@ -263,13 +263,12 @@ final class Universe {
     private Universe deed(int index, int deed) {
         Proposer before = proposers[index];
         boolean holds = before.heldLeases() > 0;
-        boolean possible =
-                switch (deed) {
-                    case 0 -> ballotsLeft[index] > 0;
-                    case 1 -> before.isTrying(RESOURCE);
-                    case 2 -> holds || before.isTrying(RESOURCE);
-                    default -> holds && before.tenure(RESOURCE, now()) == null;
-                };
+        boolean possible = switch (deed) {
+            case 0 -> ballotsLeft[index] > 0;
+            case 1 -> before.isTrying(RESOURCE);
+            case 2 -> holds || before.isTrying(RESOURCE);
+            default -> holds && before.tenure(RESOURCE, now()) == null;
+        };
         if (!possible) {
             return null;
         }
@@ -378,7 +377,8 @@ final class Universe {
         if (crashesLeft > 0 || envelope.message instanceof ReleaseRequest) {
             return false;
         }
-        // A request of an attempt that is over, below a promise that can never be lost: the answer cannot even lift the counter.
+        // A request of an attempt that is over, below a promise that can never be lost: the answer cannot even lift the
+        // counter.
         Proposer proposer = proposers[envelope.proposer];
         Attempt attempt = proposer.attempt(RESOURCE);
         AcceptorTable table = acceptors[acceptor].table();
@@ -406,7 +406,8 @@ final class Universe {
     /** An answer to an attempt that is over, or to a phase that is over, does nothing unless it lifts the counter (P2, T4). */
     private boolean changesNothing(int index, Response response) {
         Proposer proposer = proposers[index];
-        if (!bounds.mistakes.isEmpty() || response.promisedCounter() > proposer.ballots().highest()) {
+        if (!bounds.mistakes.isEmpty()
+                || response.promisedCounter() > proposer.ballots().highest()) {
             return false;
         }
         Attempt attempt = proposer.attempt(RESOURCE);
@@ -422,8 +423,7 @@ final class Universe {
         }
         AcceptedLease bare = new AcceptedLease(lease.ballot(), 0);
         return response instanceof PrepareResponse prepare
-                ? new PrepareResponse(
-                        RESOURCE, prepare.ballot(), prepare.promised(), prepare.promisedCounter(), bare)
+                ? new PrepareResponse(RESOURCE, prepare.ballot(), prepare.promised(), prepare.promisedCounter(), bare)
                 : new ProposeResponse(
                         RESOURCE,
                         response.ballot(),
@@ -441,7 +441,8 @@ final class Universe {
             Tenure tenure = proposer.tenure(RESOURCE, now());
             if (tenure != null) {
                 owners++;
-                if (bounds.mistakes.isEmpty() && excluding(tenure) < bounds.cell().majority()) {
+                if (bounds.mistakes.isEmpty()
+                        && excluding(tenure) < bounds.cell().majority()) {
                     return "the authority of " + tenure + " is not contained in the exclusions of a majority";
                 }
             }
@@ -454,7 +455,8 @@ final class Universe {
         int excluding = 0;
         for (Acceptor acceptor : acceptors) {
             AcceptedLease lease = acceptor.lease(RESOURCE, now());
-            boolean recorded = lease != null && lease.ballot().owner().equals(tenure.ballot().owner());
+            boolean recorded = lease != null
+                    && lease.ballot().owner().equals(tenure.ballot().owner());
             long left = recorded ? lease.remainingNanos() : acceptor.quarantineRemainingNanos(now());
             if (left >= tenure.deadline().remainingNanos(now())) {
                 excluding++;
@@ -485,9 +487,7 @@ final class Universe {
                 Attempt attempt = proposers[p ^ swap].attempt(RESOURCE);
                 column = Fingerprints.mix(
                         column,
-                        attempt == null
-                                ? 0
-                                : attempt.votes.isInFavour(i) ? 1 : attempt.votes.isAgainst(i) ? 2 : 3);
+                        attempt == null ? 0 : attempt.votes.isInFavour(i) ? 1 : attempt.votes.isAgainst(i) ? 2 : 3);
             }
             long messages = 0;
             for (Envelope envelope : network[i]) {
@@ -506,10 +506,10 @@ final class Universe {
             hash = Fingerprints.mix(hash, attempt.ballot.counter());
             hash = Fingerprints.mix(hash, attempt.proposing ? 1 : 2);
             hash = Fingerprints.mix(hash, left(attempt.deadline.nanos()));
-            hash = Fingerprints.mix(
-                    hash, attempt.renewalBase == null ? 0 : attempt.renewalBase.counter());
+            hash = Fingerprints.mix(hash, attempt.renewalBase == null ? 0 : attempt.renewalBase.counter());
             if (proposer instanceof WeakProposer weak && weak.movedDeadline(attempt.ballot) != null) {
-                hash = Fingerprints.mix(hash, left(weak.movedDeadline(attempt.ballot).nanos()));
+                hash = Fingerprints.mix(
+                        hash, left(weak.movedDeadline(attempt.ballot).nanos()));
             }
         }
         Tenure tenure = proposer.held().get(RESOURCE);

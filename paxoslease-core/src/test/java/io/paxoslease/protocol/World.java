@@ -165,7 +165,8 @@ final class World {
         int hash = attempt.indexOf('#');
         String proposer = hash < 0 ? attempt : attempt.substring(0, hash);
         List<Ballot> attempts = node(proposer).attempts;
-        Ballot ballot = attempts.get(hash < 0 ? attempts.size() - 1 : Integer.parseInt(attempt.substring(hash + 1)) - 1);
+        Ballot ballot =
+                attempts.get(hash < 0 ? attempts.size() - 1 : Integer.parseInt(attempt.substring(hash + 1)) - 1);
         for (int i = sent.size() - 1; i >= 0; i--) {
             Sent candidate = sent.get(i);
             if (kind.isInstance(candidate.message)

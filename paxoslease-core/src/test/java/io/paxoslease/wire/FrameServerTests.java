@@ -7,9 +7,7 @@ import io.paxoslease.node.RequestHandler;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
-import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
-import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -499,62 +497,5 @@ class FrameServerTests {
 
     private static Response granted(Request request) {
         return GrantingAcceptor.granted((ProposeRequest) request);
-    }
-
-    /** Accepts every proposal, and remembers what it was asked. */
-    static final class GrantingAcceptor implements RequestHandler {
-
-        final List<Request> handled = new ArrayList<>();
-        AcceptorState state = AcceptorState.VOTING;
-        long quarantineNanos;
-
-        @Nullable
-        RuntimeException failure;
-
-        static Response granted(ProposeRequest propose) {
-            return new ProposeResponse(
-                    propose.resource(), propose.ballot(), true, propose.ballot().counter(), null);
-        }
-
-        @Override
-        public List<@Nullable Response> onRequests(List<Request> requests) {
-            if (failure != null) {
-                throw failure;
-            }
-            handled.addAll(requests);
-            List<@Nullable Response> responses = new ArrayList<>();
-            for (Request request : requests) {
-                responses.add(
-                        state == AcceptorState.VOTING && request instanceof ProposeRequest propose
-                                ? granted(propose)
-                                : null);
-            }
-            return responses;
-        }
-
-        @Override
-        public AcceptorState acceptorState() {
-            return state;
-        }
-
-        @Override
-        public long quarantineRemainingNanos() {
-            return quarantineNanos;
-        }
-    }
-
-    /** A clock that stands still until it is told otherwise. */
-    static final class ManualClock implements io.paxoslease.node.NodeClock {
-
-        private long nanos = Long.MAX_VALUE - 1_000_000_000L;
-
-        void advance(Duration duration) {
-            nanos += duration.toNanos();
-        }
-
-        @Override
-        public Now now() {
-            return new Now(nanos, 1_795_000_000_000L);
-        }
     }
 }

@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 class Members {
 
-    private static final Duration PATIENCE = Duration.ofMillis(800);
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final HttpClient http =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();

@@ -1,7 +1,6 @@
 package io.paxoslease.sample;
 
 import java.io.PrintStream;
-import java.util.Map;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -43,10 +42,9 @@ public class SampleApplication {
     }
 
     private static boolean namesMembers(ConfigurableEnvironment environment) {
-        return !Binder.get(environment)
+        return Binder.get(environment)
                 .bind("paxoslease.members", Bindable.mapOf(String.class, String.class))
-                .orElse(Map.of())
-                .isEmpty();
+                .isBound();
     }
 
     /** The web servers keep the process alive; Ctrl-C and SIGTERM close all three applications. */

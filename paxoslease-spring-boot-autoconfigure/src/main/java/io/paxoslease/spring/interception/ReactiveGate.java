@@ -3,7 +3,7 @@ package io.paxoslease.spring.interception;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseLostException;
 import io.paxoslease.spring.NotLeaderException;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.core.ReactiveAdapter;
@@ -53,21 +53,32 @@ final class ReactiveGate {
     }
 
     private static <T> Publisher<T> guard(GuardedCall call, Flux<T> body) {
-        Flux<T> limited = call.method().interrupts() ? body.takeUntilOther(leaseEnd(call)) : body;
+        Flux<T> limited = body;
+        if (call.method().interrupts()) {
+            // An error of the other publisher would not cancel the body, a value does.
+            AtomicBoolean over = new AtomicBoolean();
+            limited = body.takeUntilOther(leaseEnd(call).doOnNext(lost -> over.set(true)))
+                    .concatWith(Mono.defer(() -> over.get() ? Mono.error(lost(call)) : Mono.empty()));
+        }
         return limited.contextWrite(context -> context.put(Lease.class, call.lease()))
                 .doFinally(signal -> call.end(signal == SignalType.ON_ERROR));
     }
 
     private static <T> Publisher<T> guard(GuardedCall call, Mono<T> body) {
-        Mono<T> limited = call.method().interrupts() ? body.takeUntilOther(leaseEnd(call)) : body;
+        Mono<T> limited = call.method().interrupts()
+                ? Mono.firstWithSignal(body, leaseEnd(call).flatMap(lost -> Mono.error(lost(call))))
+                : body;
         return limited.contextWrite(context -> context.put(Lease.class, call.lease()))
                 .doFinally(signal -> call.end(signal == SignalType.ON_ERROR));
     }
 
-    /** Fails when the lease ends, on a thread that may run the application's code. */
-    private static Mono<@Nullable Void> leaseEnd(GuardedCall call) {
-        return Mono.<@Nullable Void>create(sink -> call.onLeaseEnd(() -> sink.error(
-                        new LeaseLostException(call.lease().name(), call.lease().fencingToken()))))
+    /** Emits when the lease ends, on a thread that may run the application's code. */
+    private static Mono<Boolean> leaseEnd(GuardedCall call) {
+        return Mono.<Boolean>create(sink -> call.onLeaseEnd(() -> sink.success(true)))
                 .publishOn(Schedulers.boundedElastic());
+    }
+
+    private static LeaseLostException lost(GuardedCall call) {
+        return new LeaseLostException(call.lease().name(), call.lease().fencingToken());
     }
 }

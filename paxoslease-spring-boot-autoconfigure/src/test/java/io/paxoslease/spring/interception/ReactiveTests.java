@@ -195,7 +195,8 @@ class ReactiveTests {
             await().untilAsserted(() -> assertThat(fluxEnd.get()).isInstanceOf(LeaseLostException.class));
             await().untilAsserted(() -> assertThat(monoEnd.get()).isInstanceOf(LeaseLostException.class));
             await().untilAsserted(() -> assertThat(guarded.inFlight()).isZero());
-            assertThat(service.source().currentSubscriberCount()).isZero();
+            await().untilAsserted(() ->
+                    assertThat(service.source().currentSubscriberCount()).isZero());
         });
     }
 

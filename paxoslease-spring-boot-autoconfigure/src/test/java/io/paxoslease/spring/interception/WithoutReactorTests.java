@@ -46,7 +46,7 @@ class WithoutReactorTests {
 
         public static String publish() {
             try (AnnotationConfigApplicationContext context = start(Publishing.class)) {
-                return "started";
+                return "started " + context.getBeanDefinitionCount();
             } catch (RuntimeException failure) {
                 return String.valueOf(
                         NestedExceptionUtils.getMostSpecificCause(failure).getMessage());

@@ -1,0 +1,78 @@
+package io.paxoslease.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NodeClock;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Timing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Three whole nodes with their own threads and clocks, joined by frames. */
+@Timeout(60)
+class FrameCellTests {
+
+    private static final Duration LEASE_TIME = Duration.ofMillis(500);
+    private static final Cell CELL = Samples.CELL;
+
+    private final ExecutorService network = Executors.newFixedThreadPool(2);
+    private final LocalFrameChannel channel = new LocalFrameChannel(network);
+    private final List<LeaseNode> nodes = new ArrayList<>();
+    private final List<FrameTransport> transports = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        nodes.forEach(LeaseNode::close);
+        network.shutdown();
+    }
+
+    @Test
+    void oneNodeHoldsTheLeaseUntilItReleasesIt() throws Exception {
+        CELL.acceptors().forEach(this::start);
+        Lease lease = nodes.get(0).acquire("leader", LEASE_TIME, Duration.ofSeconds(30));
+        assertThat(lease.autoExtend().isHeld()).isTrue();
+        assertThat(nodes.get(1).tryAcquire("leader", LEASE_TIME)).isEmpty();
+        lease.release();
+        Lease next = nodes.get(2).acquire("leader", LEASE_TIME, Duration.ofSeconds(30));
+        assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+        assertThat(transports.get(0).members())
+                .allSatisfy((member, status) -> assertThat(status.problem()).isNull());
+    }
+
+    @Test
+    void aNodeThatStopsReleasesItsLeasesToTheOthers() throws Exception {
+        CELL.acceptors().forEach(this::start);
+        nodes.get(0).acquire("leader", LEASE_TIME, Duration.ofSeconds(30)).autoExtend();
+        nodes.get(0).close();
+        assertThat(nodes.get(1)
+                        .acquire("leader", LEASE_TIME, Duration.ofSeconds(30))
+                        .isHeld())
+                .isTrue();
+    }
+
+    private void start(String nodeId) {
+        Timing timing = new Timing(LEASE_TIME.toNanos(), 0.01);
+        NodeSettings settings =
+                new NodeSettings(nodeId, CELL, timing, LEASE_TIME, Duration.ofSeconds(1), false, true, 1_000, Map.of());
+        WireSettings wire = Samples.settings(CELL, LEASE_TIME, Samples.SECRET);
+        FrameTransport transport = new FrameTransport(wire, channel, WireListener.NONE, NodeClock.SYSTEM);
+        LeaseNode node = new LeaseNode(settings, transport, Samples.random(nodeId.hashCode()));
+        channel.attach(
+                nodeId,
+                new FrameServer(node.incarnation(), wire, node, WireListener.NONE, Samples.random(nodes.size())));
+        node.openAcceptor();
+        node.start();
+        nodes.add(node);
+        transports.add(transport);
+    }
+}

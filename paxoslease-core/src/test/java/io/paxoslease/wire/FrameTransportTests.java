@@ -1,0 +1,868 @@
+package io.paxoslease.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.node.Transport;
+import io.paxoslease.protocol.Ballot;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.wire.HeldFrameChannel.Held;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** How node-1 talks to node-2 and node-3. Time passes only where a test says so, and no thread runs but the test's. */
+class FrameTransportTests {
+
+    private static final String PEER = "node-2";
+    private static final int PEER_ACCEPTOR = 1;
+
+    private final ManualClock clock = new ManualClock();
+    private final ManualThread thread = new ManualThread();
+    private final HeldFrameChannel channel = new HeldFrameChannel();
+    private final GrantingAcceptor acceptor = new GrantingAcceptor();
+    private final Map<String, FrameServer> servers = new HashMap<>();
+    private final List<String> told = new ArrayList<>();
+    private long counter;
+    private FrameTransport transport = transport(Samples.settings(), channel, 10);
+
+    {
+        serve(Samples.NODE_2, Samples.settings());
+        serve(Samples.NODE_3, Samples.settings());
+    }
+
+    @Nested
+    class Sending {
+
+        @Test
+        void anIdleMemberGetsARequestAtOnce() {
+            connect();
+            send("a");
+            transport.flush();
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a");
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered a");
+        }
+
+        @Test
+        void nothingGoesOutBeforeTheFlush() {
+            connect();
+            send("a");
+            assertThat(channel.isIdle(PEER)).isTrue();
+        }
+
+        @Test
+        void aHelloGoesFirst() {
+            send("a");
+            transport.flush();
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a");
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered a");
+        }
+
+        @Test
+        void whatComesWhileAFrameIsUnderWayGoesTogether() {
+            connect();
+            send("a");
+            transport.flush();
+            for (String resource : List.of("b", "c", "d")) {
+                send(resource);
+                transport.flush();
+            }
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a");
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("b", "c", "d");
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered a", "1 answered b", "1 answered c", "1 answered d");
+        }
+
+        @Test
+        void aSlowMemberDoesNotHoldUpAnother() {
+            connect();
+            send("a");
+            transport.flush();
+            transport.send(2, Samples.propose("b", 1, Samples.NODE_1));
+            transport.flush();
+            answer("node-3");
+            assertThat(told).containsExactly("2 answered b");
+        }
+
+        @Test
+        void sequenceNumbersGrow() {
+            connect();
+            long before = 0;
+            for (int i = 0; i < 5; i++) {
+                send("a");
+                transport.flush();
+                long sequence = channel.underWay(PEER).decoded().sequence();
+                assertThat(sequence).isGreaterThan(before);
+                before = sequence;
+                answer(PEER);
+            }
+        }
+
+        @Test
+        void aFullQueueDropsTheNewRequestAndSaysSoLater() {
+            connect();
+            send("under way");
+            transport.flush();
+            for (int i = 0; i < 12; i++) {
+                send("r" + i);
+            }
+            release("not missed");
+            transport.flush();
+            assertThat(told).isEmpty();
+            thread.runAll();
+            assertThat(told).containsExactly("1 unanswered r10", "1 unanswered r11");
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).hasSize(10);
+        }
+
+        @Test
+        void framesAndAnswersStayBelowTheLimit() {
+            WireSettings small = new WireSettings(
+                    Samples.CELL, Samples.settings().timing(), Duration.ofSeconds(1), List.of(), 4_096);
+            serve(Samples.NODE_2, small);
+            transport = transport(small, channel, 10_000);
+            connect();
+            for (int i = 0; i < 500; i++) {
+                send(i % 7 == 0 ? "漢".repeat(85) : "r" + i);
+            }
+            transport.flush();
+            int frames = 0;
+            while (!channel.isIdle(PEER)) {
+                assertThat(channel.underWay(PEER).frame().length).isLessThanOrEqualTo(4_096);
+                answer(PEER);
+                frames++;
+            }
+            assertThat(told).hasSize(500).allMatch(line -> line.startsWith("1 answered"));
+            assertThat(frames).isBetween(15, 50);
+        }
+
+        @Test
+        void aChannelThatEndsAtOnceIsHandledOnAnotherThread() {
+            transport = transport(Samples.settings(), new InstantChannel(), 10);
+            for (int i = 0; i < 5; i++) {
+                send("a");
+                transport.flush();
+                transport.tick();
+                assertThat(told).as("nothing on the calling thread").isEmpty();
+            }
+            thread.runAll();
+            assertThat(told).hasSize(5).containsOnly("1 answered a");
+        }
+
+        @Test
+        void aChannelThatThrowsIsLikeALostFrame() {
+            transport = transport(Samples.settings(), new ThrowingChannel(), 10);
+            send("a");
+            transport.flush();
+            assertThat(told).isEmpty();
+            thread.runAll();
+            assertThat(told).containsExactly("1 unanswered a");
+        }
+
+        @Test
+        void theOwnAcceptorIsNotAmongTheMembers() {
+            assertThat(transport.members()).containsOnlyKeys("node-2", "node-3");
+            assertThatThrownBy(() -> transport.send(0, Samples.propose("a", 1, Samples.NODE_1)))
+                    .isInstanceOf(IllegalStateException.class);
+        }
+
+        @Test
+        void aNodeThatIsNoMemberTalksToAll() {
+            FrameTransport worker = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock, 10);
+            assertThat(worker.members()).isEmpty();
+            worker.start(new Incarnation("worker-1", 5), new Told(), thread);
+            assertThat(worker.members()).containsOnlyKeys("node-1", "node-2", "node-3");
+        }
+
+        @Test
+        void nothingIsSentAfterTheEnd() {
+            connect();
+            transport.close();
+            assertThat(channel.closed).isTrue();
+            int before = channel.exchanges;
+            send("a");
+            transport.flush();
+            transport.tick();
+            assertThat(channel.exchanges).isEqualTo(before);
+        }
+    }
+
+    @Nested
+    class SessionRenewal {
+
+        @Test
+        void afterARestartOfTheMemberTheRequestsAreSentOnceMore() {
+            connect();
+            serve(new Incarnation(PEER, 0x9999), Samples.settings());
+            send("a");
+            release("b");
+            transport.flush();
+            long first = channel.underWay(PEER).decoded().sequence();
+            answer(PEER);
+            assertThat(told).isEmpty();
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            send("c");
+            transport.flush();
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a", "b");
+            assertThat(channel.underWay(PEER).decoded().sequence()).isGreaterThan(first);
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("c");
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered a", "1 answered c");
+            assertThat(acceptor.handled).hasSize(3);
+        }
+
+        @Test
+        void aProbeFindsARestartOutAndAHelloFollowsAtOnce() {
+            connect();
+            serve(new Incarnation(PEER, 0x9999), Samples.settings());
+            clock.advance(Duration.ofSeconds(2));
+            transport.tick();
+            assertThat(channel.underWay(PEER).decoded().requests()).isEmpty();
+            answer(PEER);
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            assertThat(status().reachable()).isTrue();
+        }
+
+        @Test
+        void butNotASecondTime() {
+            connect();
+            send("a");
+            release("b");
+            transport.flush();
+            serve(new Incarnation(PEER, 1), Samples.settings());
+            answer(PEER);
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            answer(PEER);
+            serve(new Incarnation(PEER, 2), Samples.settings());
+            answer(PEER);
+            assertThat(told).containsExactly("1 unanswered a");
+            assertThat(acceptor.handled).isEmpty();
+        }
+
+        @Test
+        void whatWaitsForAFailedHelloIsUnanswered() {
+            send("a");
+            release("b");
+            transport.flush();
+            fail(PEER, new IOException("connection refused"));
+            assertThat(told).containsExactly("1 unanswered a");
+            assertThat(channel.isIdle(PEER)).isTrue();
+        }
+
+        @Test
+        void aLostFrameIsNotSentAgain() {
+            connect();
+            send("a");
+            transport.flush();
+            fail(PEER, new IOException("reset"));
+            assertThat(told).containsExactly("1 unanswered a");
+            assertThat(channel.isIdle(PEER)).isTrue();
+        }
+
+        @Test
+        void requestsThatAnAcceptorTakesNoPartInAreUnanswered() {
+            acceptor.state = AcceptorState.QUARANTINED;
+            connect();
+            send("a");
+            release("b");
+            transport.flush();
+            answer(PEER);
+            assertThat(told).containsExactly("1 unanswered a");
+            assertThat(status().state()).isEqualTo(AcceptorState.QUARANTINED);
+            assertThat(status().reachable()).isTrue();
+        }
+    }
+
+    @Nested
+    class WrongAnswers {
+
+        @Test
+        void anotherMemberAnswers() {
+            connect();
+            servers.put(PEER, servers.get("node-3"));
+            assertLost("answers as node-3 instead of node-2 (is the URL right?)", reply -> reply);
+            assertThat(status().refused()).isTrue();
+        }
+
+        @Test
+        void theAnswerToAnEarlierFrame() {
+            connect();
+            send("before");
+            transport.flush();
+            Held held = channel.take(PEER);
+            FrameReply early = servers.get(PEER).handle(held.frame());
+            held.reply().complete(early);
+            thread.runAll();
+            told.clear();
+            assertLost("gave the answer to another frame", reply -> early);
+        }
+
+        @Test
+        void theAnswerToAnotherNode() {
+            connect();
+            AnswerFrame other = new AnswerFrame(
+                    "default",
+                    Samples.NODE_2,
+                    Samples.NODE_3,
+                    0,
+                    0,
+                    2,
+                    AnswerFrame.Status.REPLAYED,
+                    "",
+                    AcceptorState.VOTING,
+                    0,
+                    List.of());
+            assertLost(
+                    "gave the answer to another frame",
+                    reply -> new FrameReply(409, FrameCodec.encode(other, List.of(), null, 4_096)));
+        }
+
+        @Test
+        void anAnswerOfALifeOrSessionThatWasNotAsked() throws Exception {
+            connect();
+            send("a");
+            transport.flush();
+            RequestFrame asked = channel.underWay(PEER).decoded();
+            AnswerCheck check = new AnswerCheck(Samples.settings(), null);
+            assertThat(check.judge(ok(asked, Samples.NODE_2, asked.session()), asked)
+                            .kind())
+                    .isEqualTo(Verdict.Kind.ANSWERED);
+            assertThat(check.judge(ok(asked, new Incarnation(PEER, 0x9999), asked.session()), asked)
+                            .kind())
+                    .isEqualTo(Verdict.Kind.LOST);
+            assertThat(check.judge(ok(asked, Samples.NODE_2, asked.session() + 1), asked)
+                            .kind())
+                    .isEqualTo(Verdict.Kind.LOST);
+        }
+
+        private static FrameReply ok(RequestFrame asked, Incarnation sender, long session) {
+            AnswerFrame answer = new AnswerFrame(
+                    asked.cell(),
+                    sender,
+                    asked.sender(),
+                    session,
+                    asked.fingerprint(),
+                    asked.sequence(),
+                    AnswerFrame.Status.OK,
+                    "",
+                    AcceptorState.VOTING,
+                    0,
+                    java.util.Collections.nCopies(asked.requests().size(), null));
+            return new FrameReply(200, FrameCodec.encode(answer, asked.requests(), null, 4_096));
+        }
+
+        @Test
+        void anAnswerWithoutAMac() {
+            useSecrets();
+            assertLost("does not know the shared secret, or has another one", reply -> {
+                byte[] body = java.util.Arrays.copyOf(reply.body(), reply.body().length - 32);
+                body[1] = 1;
+                return new FrameReply(200, body);
+            });
+            assertThat(status().refused()).isTrue();
+        }
+
+        @Test
+        void noBitOfASignedAnswerCanBeFlipped() {
+            useSecrets();
+            send("a");
+            transport.flush();
+            Held held = channel.take(PEER);
+            FrameReply reply = servers.get(PEER).handle(held.frame());
+            AnswerCheck check = new AnswerCheck(Samples.settings(Samples.SECRET), Samples.mac(Samples.SECRET));
+            assertThat(check.judge(reply, held.decoded()).kind()).isEqualTo(Verdict.Kind.ANSWERED);
+            for (int bit = 0; bit < reply.body().length * 8; bit++) {
+                FrameReply flipped = new FrameReply(200, FrameCodecTests.flip(reply.body(), bit));
+                assertThat(check.judge(flipped, held.decoded()).answer()).isNull();
+            }
+            for (int length = 0; length < reply.body().length; length++) {
+                FrameReply cut = new FrameReply(200, java.util.Arrays.copyOf(reply.body(), length));
+                assertThat(check.judge(cut, held.decoded()).answer()).isNull();
+            }
+        }
+
+        @Test
+        void theFrameItselfComesBack() {
+            connect();
+            send("a");
+            transport.flush();
+            Held held = channel.take(PEER);
+            held.reply().complete(new FrameReply(200, held.frame()));
+            thread.runAll();
+            assertThat(told).containsExactly("1 unanswered a");
+            assertThat(status().problem()).isEqualTo("gave an answer that is no frame: The frame has the flags 0");
+        }
+
+        @Test
+        void aFrameThatWasDeliveredTwiceIsAskedOnlyOnce() {
+            connect();
+            send("a");
+            transport.flush();
+            Held held = channel.take(PEER);
+            servers.get(PEER).handle(held.frame());
+            held.reply().complete(servers.get(PEER).handle(held.frame()));
+            thread.runAll();
+            assertThat(told).containsExactly("1 unanswered a");
+            assertThat(status().problem()).isEqualTo("got a frame twice or late");
+            assertThat(status().refused()).isFalse();
+            assertThat(acceptor.handled).hasSize(1);
+        }
+
+        @Test
+        void aPageOfSomethingElse() {
+            connect();
+            assertLost(
+                    "does not answer with a frame (is the URL right?)",
+                    reply -> new FrameReply(200, "<html>".getBytes(UTF_8)));
+            assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, new byte[0]));
+        }
+
+        @Test
+        void anotherProtocolVersion() {
+            connect();
+            assertLost("speaks protocol version 2, this node speaks 1", reply -> {
+                reply.body()[0] = 2;
+                return reply;
+            });
+            assertThat(status().refused()).isTrue();
+            assertLost(
+                    "speaks protocol version 2, the frame is of version 1",
+                    reply -> new FrameReply(
+                            409, "speaks protocol version 2, the frame is of version 1".getBytes(UTF_8)));
+        }
+
+        private void assertLost(String problem, UnaryOperator<FrameReply> forgery) {
+            told.clear();
+            send("a");
+            transport.flush();
+            if (channel.underWay(PEER).decoded().hello() != null) {
+                answer(PEER);
+            }
+            Held held = channel.take(PEER);
+            held.reply().complete(forgery.apply(servers.get(PEER).handle(held.frame())));
+            thread.runAll();
+            assertThat(status().problem()).isEqualTo(problem);
+            assertThat(status().reachable()).isFalse();
+            assertThat(told).containsExactly("1 unanswered a");
+        }
+    }
+
+    @Nested
+    class Configuration {
+
+        @Test
+        void anotherMaximumLeaseTimeIsShownWithBothValues() {
+            serve(Samples.NODE_2, Samples.settings(Samples.CELL, Duration.ofSeconds(20)));
+            assertRefused("max-lease-time is 20s there and 10s here");
+        }
+
+        @Test
+        void anotherListOfMembersIsShown() {
+            serve(
+                    Samples.NODE_2,
+                    Samples.settings(
+                            new Cell("default", List.of("node-2", "node-8", "node-9")), Samples.MAX_LEASE_TIME));
+            assertRefused("the list of members is [node-2, node-8, node-9] there and [node-1, node-2, node-3] here,"
+                    + " so that two majorities need not meet");
+        }
+
+        @Test
+        void anotherListOfMembersThatIsSafeIsMentioned() {
+            serve(
+                    Samples.NODE_2,
+                    Samples.settings(
+                            new Cell("default", List.of("node-1", "node-2", "node-3", "node-4")),
+                            Samples.MAX_LEASE_TIME));
+            connect();
+            assertThat(status().reachable()).isTrue();
+            assertThat(status().problem())
+                    .isEqualTo("has another list of members, which is safe because any two majorities meet");
+        }
+
+        @Test
+        void anotherSecretIsShown() {
+            serve(Samples.NODE_2, Samples.settings(Samples.OTHER_SECRET));
+            transport = transport(Samples.settings(Samples.SECRET), channel, 10);
+            assertRefused("does not know the shared secret, or has another one");
+        }
+
+        @Test
+        void aSecretThatOnlyTheMemberHasIsShown() {
+            serve(Samples.NODE_2, Samples.settings(Samples.SECRET));
+            assertRefused("has a shared secret, this node has none");
+        }
+
+        @Test
+        void aSecretThatOnlyThisNodeHasIsShown() {
+            transport = transport(Samples.settings(Samples.SECRET), channel, 10);
+            assertRefused("does not know the shared secret, or has another one");
+        }
+
+        @Test
+        void aMemberThatFitsAgainIsReachableAgain() {
+            serve(Samples.NODE_2, Samples.settings(Samples.CELL, Duration.ofSeconds(20)));
+            assertRefused("max-lease-time is 20s there and 10s here");
+            serve(Samples.NODE_2, Samples.settings());
+            connect();
+            assertThat(status().refused()).isFalse();
+            assertThat(status().problem()).isNull();
+        }
+
+        private void assertRefused(String problem) {
+            send("a");
+            transport.flush();
+            answer(PEER);
+            assertThat(status().problem()).isEqualTo(problem);
+            assertThat(status().refused()).isTrue();
+            assertThat(status().reachable()).isFalse();
+            assertThat(told).containsExactly("1 unanswered a");
+            told.clear();
+        }
+    }
+
+    @Nested
+    class TimeLimits {
+
+        @Test
+        void aHelloMayTakeTheWholeRoundTimeout() {
+            transport.tick();
+            assertThat(channel.underWay(PEER).timeoutNanos()).isEqualTo(seconds(1));
+        }
+
+        @Test
+        void theLimitFollowsTheRoundTrips() {
+            connect();
+            assertThat(limit()).isEqualTo(millis(100));
+            for (int i = 0; i < 100; i++) {
+                exchangeIn(Duration.ofMillis(40));
+            }
+            assertThat(limit()).isBetween(millis(319), millis(330));
+            for (int i = 0; i < 100; i++) {
+                exchangeIn(Duration.ofMillis(400));
+            }
+            assertThat(status().roundTrip()).isBetween(Duration.ofMillis(395), Duration.ofMillis(400));
+            assertThat(limit()).isEqualTo(seconds(1));
+        }
+
+        @Test
+        void theLimitDoublesWhenItWasTooShort() {
+            connect();
+            for (long expected : List.of(100L, 200L, 400L, 800L, 1_000L, 1_000L)) {
+                send("a");
+                transport.flush();
+                Held held = channel.take(PEER);
+                assertThat(held.timeoutNanos()).isEqualTo(millis(expected));
+                clock.advance(Duration.ofNanos(held.timeoutNanos()));
+                held.reply().completeExceptionally(new CompletionException(new IOException("timed out")));
+                thread.runAll();
+                assertThat(status().problem()).isEqualTo("did not answer within " + expected + "ms");
+            }
+            exchangeIn(Duration.ZERO);
+            assertThat(limit()).isEqualTo(millis(100));
+        }
+
+        @Test
+        void aRefusedConnectionDoesNotChangeTheLimit() {
+            connect();
+            send("a");
+            transport.flush();
+            fail(PEER, new CompletionException(new IOException("connection refused")));
+            assertThat(status().problem()).isEqualTo("connection refused");
+            assertThat(limit()).isEqualTo(millis(100));
+        }
+
+        @Test
+        void anExchangeThatNeverEndsIsGivenUp() {
+            connect();
+            send("a");
+            transport.flush();
+            Held held = channel.take(PEER);
+            FrameReply reply = servers.get(PEER).handle(held.frame());
+            clock.advance(Duration.ofMillis(349));
+            transport.tick();
+            assertThat(told).isEmpty();
+            clock.advance(Duration.ofMillis(1));
+            transport.tick();
+            assertThat(told).containsExactly("1 unanswered a");
+            held.reply().complete(reply);
+            thread.runAll();
+            assertThat(told).as("the late answer is dropped").containsExactly("1 unanswered a");
+        }
+
+        private long limit() {
+            send("a");
+            transport.flush();
+            long limit = channel.underWay(PEER).timeoutNanos();
+            answer(PEER);
+            return limit;
+        }
+
+        private void exchangeIn(Duration roundTrip) {
+            send("a");
+            transport.flush();
+            clock.advance(roundTrip);
+            answer(PEER);
+        }
+    }
+
+    @Nested
+    class Metrics {
+
+        @Test
+        void everyMessageAndRoundTripIsCounted() {
+            List<String> heard = new ArrayList<>();
+            WireListener listener = new WireListener() {
+                @Override
+                public void onMessage(String type, String outcome) {
+                    heard.add(type + " " + outcome);
+                }
+
+                @Override
+                public void onRoundTrip(String member, long nanos) {
+                    heard.add(member + " in " + nanos + " ns");
+                }
+            };
+            transport = new FrameTransport(Samples.settings(), channel, listener, clock, 2);
+            transport.start(Samples.NODE_1, new Told(), thread);
+            connect();
+            heard.clear();
+            send("a");
+            release("b");
+            send("c");
+            transport.flush();
+            clock.advance(Duration.ofNanos(5));
+            answer(PEER);
+            assertThat(heard)
+                    .containsExactly(
+                            "propose dropped",
+                            "frame sent",
+                            "propose sent",
+                            "release sent",
+                            "propose unanswered",
+                            "frame answered",
+                            "node-2 in 5 ns",
+                            "propose answered");
+            heard.clear();
+            send("d");
+            transport.flush();
+            fail(PEER, new IOException("reset"));
+            assertThat(heard).containsExactly("frame sent", "propose sent", "frame unanswered", "propose unanswered");
+        }
+    }
+
+    @Nested
+    class Probes {
+
+        @Test
+        void anIdleCellOfThreeProbesFewerThanTenTimesPerSecond() {
+            connect();
+            assertThat(exchangesIn(Duration.ofSeconds(60))).isBetween(50, 62);
+        }
+
+        @Test
+        void anUnreachableCellOfThreeIsProbedFewerThanTenTimesPerSecond() {
+            servers.clear();
+            assertThat(3 * exchangesIn(Duration.ofSeconds(60)) / 60).isBetween(5, 9);
+        }
+
+        @Test
+        void trafficMakesProbesNeedless() {
+            connect();
+            int before = channel.exchanges;
+            for (int i = 0; i < 100; i++) {
+                send("a");
+                transport.send(2, Samples.propose("a", 1, Samples.NODE_1));
+                transport.flush();
+                answer(PEER);
+                answer("node-3");
+                clock.advance(Duration.ofMillis(500));
+                transport.tick();
+            }
+            assertThat(channel.exchanges - before).isEqualTo(200);
+        }
+
+        @Test
+        void theEndOfAQuarantineIsNoticedSoon() {
+            acceptor.state = AcceptorState.QUARANTINED;
+            acceptor.quarantineNanos = seconds(1);
+            connect();
+            assertThat(status().state()).isEqualTo(AcceptorState.QUARANTINED);
+            acceptor.state = AcceptorState.VOTING;
+            clock.advance(Duration.ofSeconds(1));
+            transport.tick();
+            answer(PEER);
+            assertThat(status().state()).isEqualTo(AcceptorState.VOTING);
+        }
+
+        private int exchangesIn(Duration duration) {
+            int before = channel.exchanges;
+            for (long passed = 0; passed < duration.toMillis(); passed += 100) {
+                transport.tick();
+                for (String member : List.of("node-2", "node-3")) {
+                    if (!channel.isIdle(member)) {
+                        answer(member);
+                    }
+                }
+                clock.advance(Duration.ofMillis(100));
+            }
+            return channel.exchanges - before;
+        }
+    }
+
+    // The words of these tests.
+
+    private FrameTransport transport(WireSettings settings, FrameChannel channel, int maxQueued) {
+        FrameTransport transport = new FrameTransport(settings, channel, WireListener.NONE, clock, maxQueued);
+        transport.start(Samples.NODE_1, new Told(), thread);
+        return transport;
+    }
+
+    private void serve(Incarnation member, WireSettings settings) {
+        servers.put(
+                member.nodeId(),
+                new FrameServer(
+                        member,
+                        settings,
+                        acceptor,
+                        WireListener.NONE,
+                        new Sessions(10, Samples.random(member.nonce())),
+                        clock));
+    }
+
+    private void useSecrets() {
+        serve(Samples.NODE_2, Samples.settings(Samples.SECRET));
+        serve(Samples.NODE_3, Samples.settings(Samples.SECRET));
+        transport = transport(Samples.settings(Samples.SECRET), channel, 10);
+        connect();
+    }
+
+    /** Lets the first probe, or the next, open the sessions with both members. */
+    private void connect() {
+        clock.advance(Duration.ofSeconds(2));
+        transport.tick();
+        for (String member : List.of("node-2", "node-3")) {
+            while (!channel.isIdle(member)) {
+                answer(member);
+            }
+        }
+    }
+
+    private void send(String resource) {
+        transport.send(PEER_ACCEPTOR, Samples.propose(resource, ++counter, Samples.NODE_1));
+    }
+
+    private void release(String resource) {
+        transport.send(PEER_ACCEPTOR, new ReleaseRequest(resource, new Ballot(++counter, Samples.NODE_1)));
+    }
+
+    /** Lets the member answer the exchange that is under way. */
+    private void answer(String member) {
+        Held held = channel.take(member);
+        FrameServer server = servers.get(member);
+        if (server == null) {
+            held.reply().completeExceptionally(new IOException("connection refused"));
+        } else {
+            held.reply().complete(server.handle(held.frame()));
+        }
+        thread.runAll();
+    }
+
+    private void fail(String member, Exception failure) {
+        channel.take(member).reply().completeExceptionally(failure);
+        thread.runAll();
+    }
+
+    private MemberStatus status() {
+        return transport.members().get(PEER);
+    }
+
+    private static List<String> resources(Held held) {
+        return held.decoded().requests().stream().map(Request::resource).toList();
+    }
+
+    private static long millis(long millis) {
+        return Duration.ofMillis(millis).toNanos();
+    }
+
+    private static long seconds(long seconds) {
+        return Duration.ofSeconds(seconds).toNanos();
+    }
+
+    private final class Told implements Transport.Receiver {
+
+        @Override
+        public void onResponse(int acceptor, Response response) {
+            told.add(acceptor + " answered " + response.resource());
+        }
+
+        @Override
+        public void onUnanswered(int acceptor, Request request) {
+            told.add(acceptor + " unanswered " + request.resource());
+        }
+    }
+
+    /** Runs what it is given when the test says so. */
+    private static final class ManualThread implements Executor {
+
+        private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+        }
+
+        void runAll() {
+            while (!tasks.isEmpty()) {
+                tasks.remove().run();
+            }
+        }
+    }
+
+    private final class InstantChannel implements FrameChannel {
+
+        @Override
+        public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+            return CompletableFuture.completedFuture(servers.get(member).handle(frame));
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class ThrowingChannel implements FrameChannel {
+
+        @Override
+        public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+            throw new IllegalStateException("as the test wants it");
+        }
+
+        @Override
+        public void close() {}
+    }
+}

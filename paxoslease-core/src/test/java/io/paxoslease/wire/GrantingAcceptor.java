@@ -1,0 +1,52 @@
+package io.paxoslease.wire;
+
+import io.paxoslease.node.RequestHandler;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Accepts every proposal, and remembers what it was asked. */
+final class GrantingAcceptor implements RequestHandler {
+
+    final List<Request> handled = new ArrayList<>();
+    AcceptorState state = AcceptorState.VOTING;
+    long quarantineNanos;
+
+    @Nullable
+    RuntimeException failure;
+
+    static Response granted(ProposeRequest propose) {
+        return new ProposeResponse(
+                propose.resource(), propose.ballot(), true, propose.ballot().counter(), null);
+    }
+
+    @Override
+    public List<@Nullable Response> onRequests(List<Request> requests) {
+        if (failure != null) {
+            throw failure;
+        }
+        handled.addAll(requests);
+        List<@Nullable Response> responses = new ArrayList<>();
+        for (Request request : requests) {
+            responses.add(
+                    state == AcceptorState.VOTING && request instanceof ProposeRequest propose
+                            ? granted(propose)
+                            : null);
+        }
+        return responses;
+    }
+
+    @Override
+    public AcceptorState acceptorState() {
+        return state;
+    }
+
+    @Override
+    public long quarantineRemainingNanos() {
+        return quarantineNanos;
+    }
+}

@@ -1,0 +1,116 @@
+package io.paxoslease.spring.bounded;
+
+import io.paxoslease.Lease;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A renewed lease with an end of its own. Safe to call from any thread. */
+public final class BoundedLease {
+
+    private static final long FOREVER_NANOS = Long.MAX_VALUE / 4;
+
+    private final Lease lease;
+    private final ScheduledExecutorService timer;
+    private final Consumer<BoundedLease> onChange;
+    private volatile long endNanos;
+    private volatile boolean inUse = true;
+    private @Nullable Future<?> pending;
+
+    BoundedLease(Lease lease, ScheduledExecutorService timer, Consumer<BoundedLease> onChange) {
+        this.lease = lease;
+        this.timer = timer;
+        this.onChange = onChange;
+        this.endNanos = System.nanoTime() + FOREVER_NANOS;
+    }
+
+    /** The lease underneath, for its fencing token. */
+    public Lease lease() {
+        return lease;
+    }
+
+    /** Whether the lease is held and its end has not come, by the clock at this call. */
+    public boolean isHeld() {
+        return !isOver() && lease.isHeld();
+    }
+
+    /**
+     * Sets another end.
+     *
+     * @param atMost when the lease ends from now on, or {@link BoundedLeases#UNBOUNDED}
+     * @return whether the lease is held until then unless it is lost; false if it had ended before
+     */
+    public synchronized boolean prolong(Duration atMost) {
+        if (!isHeld()) {
+            return false;
+        }
+        endAfter(System.nanoTime(), atMost);
+        return true;
+    }
+
+    /**
+     * Says that the lease is not used any more, and gives it up later.
+     *
+     * @param time how much longer others are excluded while this process lives
+     */
+    public void linger(Duration time) {
+        inUse = false;
+        prolong(time);
+        onChange.accept(this);
+    }
+
+    /** Whether somebody still works under the lease. */
+    boolean isInUse() {
+        return inUse && isHeld();
+    }
+
+    /** Gives the lease up now. */
+    public synchronized void release() {
+        inUse = false;
+        if (pending != null) {
+            pending.cancel(false);
+        }
+        lease.release();
+        onChange.accept(this);
+    }
+
+    /** Gives the lease up if its end has come. */
+    synchronized void releaseIfOver() {
+        if (isOver()) {
+            release();
+        }
+    }
+
+    synchronized void endAfter(long nowNanos, Duration atMost) {
+        long atMostNanos = nanos(atMost);
+        endNanos = nowNanos + atMostNanos;
+        if (pending != null) {
+            pending.cancel(false);
+            pending = null;
+        }
+        if (atMostNanos < FOREVER_NANOS) {
+            try {
+                pending = timer.schedule(this::releaseIfOver, endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException closed) {
+                release();
+            }
+        }
+    }
+
+    private boolean isOver() {
+        return System.nanoTime() - endNanos >= 0;
+    }
+
+    private static long nanos(Duration duration) {
+        return duration.getSeconds() >= FOREVER_NANOS / 1_000_000_000L ? FOREVER_NANOS : duration.toNanos();
+    }
+
+    @Override
+    public String toString() {
+        return lease.toString();
+    }
+}

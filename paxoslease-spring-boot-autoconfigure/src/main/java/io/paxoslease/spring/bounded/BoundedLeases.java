@@ -1,0 +1,150 @@
+package io.paxoslease.spring.bounded;
+
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes leases that are renewed for as long as somebody wants them, however long that is: the cell excludes others for one short lease
+ * time only, so that a node that dies gives its locks up within that time, and a timer of this process ends the lease at the time that
+ * its user set.
+ *
+ * <p>Safe to call from any thread. One daemon thread serves all leases; there is none while no lease has an end to wait for.
+ */
+public final class BoundedLeases implements AutoCloseable {
+
+    /** For leases that last until they are released. */
+    public static final Duration UNBOUNDED = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private static final long IDLE_SECONDS = 10;
+
+    private final LeaseManager manager;
+    private final Duration leaseTime;
+    private final ScheduledThreadPoolExecutor timer;
+    private final Map<String, BoundedLease> held = new ConcurrentHashMap<>();
+    private volatile boolean draining;
+    private volatile @Nullable CompletableFuture<Void> idle;
+
+    /**
+     * Creates the leases of one adapter.
+     *
+     * @param manager the leases of the cell
+     * @param leaseTime for how long others are excluded when this node stops without a word
+     * @param adapter names the timer's thread
+     */
+    public BoundedLeases(LeaseManager manager, Duration leaseTime, String adapter) {
+        this.manager = manager;
+        this.leaseTime = leaseTime;
+        this.timer = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "paxoslease-" + adapter + "-timer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        timer.setRemoveOnCancelPolicy(true);
+        timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        timer.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Tries once to take a lease and does not wait for others.
+     *
+     * @param name the name of the lease
+     * @param atMost when it ends unless it is prolonged, counted from this call, or {@link #UNBOUNDED}
+     * @return the lease, empty if it could not be had
+     */
+    public Optional<BoundedLease> tryAcquire(String name, Duration atMost) {
+        long now = System.nanoTime();
+        if (draining) {
+            return Optional.empty();
+        }
+        releaseIfOver(name);
+        return manager.tryAcquire(name, leaseTime).map(lease -> keep(lease, now, atMost));
+    }
+
+    /**
+     * Takes a lease, waiting for another owner.
+     *
+     * @param name the name of the lease
+     * @param atMost when it ends unless it is prolonged, counted from its acquisition, or {@link #UNBOUNDED}
+     * @param maxWait how long to wait at most
+     * @return the lease
+     * @throws InterruptedException if the thread was interrupted while it waited
+     * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}
+     */
+    public BoundedLease acquire(String name, Duration atMost, Duration maxWait)
+            throws InterruptedException, LeaseUnavailableException {
+        releaseIfOver(name);
+        Lease lease = manager.acquire(name, leaseTime, maxWait);
+        return keep(lease, System.nanoTime(), atMost);
+    }
+
+    /** The lease of this name that was taken here and is held now. */
+    public Optional<BoundedLease> held(String name) {
+        return Optional.ofNullable(held.get(name)).filter(BoundedLease::isHeld);
+    }
+
+    /**
+     * Hands out no more leases until {@link #resume()}.
+     *
+     * @return a stage that completes when nobody uses a lease any more; leases that linger are not used
+     */
+    public CompletableFuture<Void> drain() {
+        CompletableFuture<Void> whenIdle = new CompletableFuture<>();
+        idle = whenIdle;
+        draining = true;
+        checkIdle();
+        return whenIdle;
+    }
+
+    /** Ends {@link #drain()}. */
+    public void resume() {
+        draining = false;
+        idle = null;
+    }
+
+    private void checkIdle() {
+        CompletableFuture<Void> whenIdle = idle;
+        if (whenIdle != null && held.values().stream().noneMatch(BoundedLease::isInUse)) {
+            whenIdle.complete(null);
+        }
+    }
+
+    private BoundedLease keep(Lease lease, long nowNanos, Duration atMost) {
+        BoundedLease bounded = new BoundedLease(lease, timer, this::onChange);
+        held.put(lease.name(), bounded);
+        lease.onLost(bounded::release);
+        lease.autoExtend();
+        bounded.endAfter(nowNanos, atMost);
+        return bounded;
+    }
+
+    /** The timer may be late; whoever asks next does not have to wait for it. */
+    private void releaseIfOver(String name) {
+        BoundedLease last = held.get(name);
+        if (last != null) {
+            last.releaseIfOver();
+        }
+    }
+
+    private void onChange(BoundedLease lease) {
+        if (!lease.isHeld()) {
+            held.remove(lease.lease().name(), lease);
+        }
+        checkIdle();
+    }
+
+    /** Releases every lease and ends the timer. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        held.values().forEach(BoundedLease::release);
+    }
+}

@@ -1,0 +1,136 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.bounded.LocalCell;
+import io.paxoslease.spring.shedlock.PaxosLeaseLockProvider;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import net.javacrumbs.shedlock.core.LockAssert;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+class PaxosLeaseShedLockAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(PaxosLeaseShedLockAutoConfiguration.class));
+
+    private final ApplicationContextRunner withNode =
+            runner.withBean(LeaseNode.class, LocalCell::standalone).withPropertyValues("paxoslease.lease-time=500ms");
+
+    @Test
+    void providesTheLockProvider() {
+        withNode.run(context ->
+                assertThat(context).hasSingleBean(PaxosLeaseLockProvider.class).hasSingleBean(ShedLockDrain.class));
+    }
+
+    @Test
+    void backsOffFromTheApplicationsOwnLockProvider() {
+        withNode.withBean(LockProvider.class, () -> configuration -> Optional.empty())
+                .run(context -> assertThat(context)
+                        .doesNotHaveBean(PaxosLeaseLockProvider.class)
+                        .doesNotHaveBean(ShedLockDrain.class));
+    }
+
+    @Test
+    void doesNothingWithoutShedLock() {
+        withNode.withClassLoader(new FilteredClassLoader("net.javacrumbs.shedlock"))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("paxosLeaseLockProvider"));
+    }
+
+    @Test
+    void doesNothingWithoutLeases() {
+        runner.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockProvider.class));
+    }
+
+    @Test
+    void letsAScheduledTaskOfAShedLockApplicationRunUnderItsLock() {
+        withNode.withUserConfiguration(ShedLockApplication.class).run(context -> {
+            ShedLockApplication application = context.getBean(ShedLockApplication.class);
+            assertThat(application.ran.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(application.token.get()).isPositive();
+        });
+    }
+
+    @Test
+    void stoppingWaitsForTheTaskThatRuns() {
+        withNode.run(context -> {
+            PaxosLeaseLockProvider provider = context.getBean(PaxosLeaseLockProvider.class);
+            SimpleLock lock = provider.lock(
+                            new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO))
+                    .orElseThrow();
+            CountDownLatch stopped = new CountDownLatch(1);
+
+            context.getBean(ShedLockDrain.class).stop(stopped::countDown);
+
+            assertThat(stopped.getCount()).isOne();
+            assertThat(provider.lease("report")).isPresent();
+            lock.unlock();
+            assertThat(stopped.await(1, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
+    @Test
+    void stoppingDoesNotWaitForever() {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
+            assertThat(context.getBean(PaxosLeaseLockProvider.class)
+                            .lock(new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO)))
+                    .isPresent();
+            CountDownLatch stopped = new CountDownLatch(1);
+
+            context.getBean(ShedLockDrain.class).stop(stopped::countDown);
+
+            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
+    /** Written as ShedLock's documentation has it; nothing in it knows where the locks come from. */
+    @Configuration
+    @EnableScheduling
+    @EnableSchedulerLock(defaultLockAtMostFor = "PT30S")
+    static class ShedLockApplication {
+
+        final CountDownLatch ran = new CountDownLatch(2);
+        final AtomicReference<Long> token = new AtomicReference<>();
+
+        @Bean
+        Job job(PaxosLeaseLockProvider provider) {
+            return new Job(provider, this);
+        }
+    }
+
+    static class Job {
+
+        private final PaxosLeaseLockProvider provider;
+        private final ShedLockApplication application;
+
+        Job(PaxosLeaseLockProvider provider, ShedLockApplication application) {
+            this.provider = provider;
+            this.application = application;
+        }
+
+        @Scheduled(fixedRate = 20)
+        @SchedulerLock(name = "report")
+        public void run() {
+            LockAssert.assertLocked();
+            application.token.set(provider.lease("report").orElseThrow().fencingToken());
+            application.ran.countDown();
+        }
+    }
+}

@@ -1,0 +1,314 @@
+package io.paxoslease.spring.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.LeaseTransition.Kind;
+import io.paxoslease.spring.LeaderChangedEvent;
+import io.paxoslease.spring.LeaseAcquiredEvent;
+import io.paxoslease.spring.LeaseEvent;
+import io.paxoslease.spring.LeaseExtensionFailedEvent;
+import io.paxoslease.spring.LeaseLostEvent;
+import io.paxoslease.spring.LeaseReleasedEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.DefaultApplicationArguments;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.annotation.Order;
+
+/** Order, pairing and patience of lease events. */
+@ExtendWith(OutputCaptureExtension.class)
+class LeaseEventPublisherTests {
+
+    private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+    private final AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
+    private @Nullable LeaseEventPublisher publisher;
+
+    @AfterEach
+    void close() {
+        context.close();
+        parent.close();
+    }
+
+    private LeaseEventPublisher start(Class<?>... listeners) {
+        context.register(listeners);
+        context.registerBean(LeaseEventPublisher.class, () -> new LeaseEventPublisher("source", "n1", context));
+        context.refresh();
+        publisher = context.getBean(LeaseEventPublisher.class);
+        return publisher;
+    }
+
+    private void tell(Kind kind, String lease, long token) {
+        publisher.onTransition(new LeaseTransition(kind, lease, token, null, "why", Duration.ZERO));
+    }
+
+    private void delivered() {
+        await().until(() -> publisher.awaitDelivered(Duration.ZERO));
+    }
+
+    static class Recorder {
+        final List<String> seen = new CopyOnWriteArrayList<>();
+        final List<String> threads = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void on(LeaseEvent event) {
+            threads.add(Thread.currentThread().getName());
+            seen.add(event.getClass().getSimpleName() + " " + event.leaseName() + " " + event.fencingToken());
+        }
+    }
+
+    private Recorder recorder() {
+        return context.getBean(Recorder.class);
+    }
+
+    @Test
+    void publishesEveryKindInOrderOnItsOwnThreads() {
+        start(Recorder.class);
+        for (Kind kind : List.of(Kind.ACQUIRED, Kind.EXTENDED, Kind.EXTENSION_FAILED, Kind.LOST)) {
+            tell(kind, "jobs", 5);
+        }
+        tell(Kind.ACQUIRED, "jobs", 6);
+        tell(Kind.RELEASED, "jobs", 6);
+        tell(Kind.LEADER_CHANGED, "jobs", 0);
+        delivered();
+        assertThat(recorder().seen)
+                .containsExactly(
+                        "LeaseAcquiredEvent jobs 5",
+                        "LeaseExtendedEvent jobs 5",
+                        "LeaseExtensionFailedEvent jobs 5",
+                        "LeaseLostEvent jobs 5",
+                        "LeaseAcquiredEvent jobs 6",
+                        "LeaseReleasedEvent jobs 6",
+                        "LeaderChangedEvent jobs 0");
+        assertThat(recorder().threads).allMatch(name -> name.startsWith("paxoslease-listeners-"));
+    }
+
+    static class Details {
+        final List<Object> seen = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void on(LeaseExtensionFailedEvent event) {
+            seen.add(event.reason());
+        }
+
+        @EventListener
+        void on(LeaderChangedEvent event) {
+            seen.add(event.leader());
+            seen.add(event.node());
+            seen.add(event.getSource());
+        }
+    }
+
+    @Test
+    void carriesReasonsAndLeaders() {
+        start(Details.class);
+        tell(Kind.EXTENSION_FAILED, "jobs", 5);
+        publisher.onTransition(new LeaseTransition(Kind.LEADER_CHANGED, "jobs", 0, "n2", null, Duration.ZERO));
+        delivered();
+        assertThat(context.getBean(Details.class).seen)
+                .containsExactly("why", java.util.Optional.of("n2"), "n1", "source");
+    }
+
+    @Test
+    void holdsEventsBackUntilTheApplicationIsReady() {
+        context.registerBean("springApplicationArguments", DefaultApplicationArguments.class);
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        for (int i = 0; i < 1000; i++) {
+            tell(Kind.EXTENDED, "jobs", 5);
+        }
+        tell(Kind.LOST, "jobs", 5);
+        assertThat(recorder().seen).isEmpty();
+        context.publishEvent(
+                new ApplicationReadyEvent(new SpringApplication(Object.class), new String[0], context, Duration.ZERO));
+        delivered();
+        assertThat(recorder().seen)
+                .startsWith("LeaseAcquiredEvent jobs 5", "LeaseExtendedEvent jobs 5")
+                .endsWith("LeaseLostEvent jobs 5")
+                .hasSize(256);
+    }
+
+    @Test
+    void saysNothingIfTheApplicationNeverBecomesReady() {
+        context.registerBean("springApplicationArguments", DefaultApplicationArguments.class);
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        assertThat(publisher.awaitDelivered(Duration.ofSeconds(10))).isTrue();
+        publisher.close();
+        assertThat(recorder().seen).isEmpty();
+    }
+
+    static class Throwing {
+        @Order(1)
+        @EventListener
+        void on(LeaseEvent event) {
+            throw new IllegalStateException("broken listener");
+        }
+    }
+
+    @Test
+    void aListenerThatThrowsStopsNeitherTheOthersNorWhatFollows(CapturedOutput output) {
+        start(Throwing.class, Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        delivered();
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
+        assertThat(output).contains("'jobs'").contains("LeaseAcquiredEvent").contains("broken listener");
+    }
+
+    static class Blocking {
+        final CountDownLatch go = new CountDownLatch(1);
+        final AtomicBoolean ended = new AtomicBoolean();
+        final AtomicBoolean interrupted = new AtomicBoolean();
+        final List<String> own = new CopyOnWriteArrayList<>();
+
+        @Order(1)
+        @EventListener
+        void lead(LeaseAcquiredEvent event) {
+            try {
+                go.await();
+            } catch (InterruptedException interrupt) {
+                interrupted.set(true);
+            }
+        }
+
+        @EventListener({LeaseLostEvent.class, LeaseReleasedEvent.class})
+        void stop() {
+            ended.set(true);
+        }
+    }
+
+    static class BlockingInAll {
+        final CountDownLatch go = new CountDownLatch(1);
+        final List<String> seen = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void on(LeaseEvent event) throws InterruptedException {
+            go.await();
+            seen.add(event.getClass().getSimpleName());
+        }
+    }
+
+    @Test
+    void aListenerThatBlocksKeepsTheEndOfATenureFromNobody() {
+        start(Blocking.class, Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        await().untilTrue(context.getBean(Blocking.class).ended);
+        await().untilAsserted(() ->
+                assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5"));
+        assertThat(publisher.awaitDelivered(Duration.ofMillis(10))).isFalse();
+        context.getBean(Blocking.class).go.countDown();
+        delivered();
+    }
+
+    @Test
+    void aListenerThatBlockedReceivesWhatFollowedInOrder() {
+        start(BlockingInAll.class, Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.EXTENDED, "jobs", 5);
+        tell(Kind.RELEASED, "jobs", 5);
+        await().untilAsserted(() -> assertThat(recorder().seen).hasSize(3));
+        BlockingInAll blocking = context.getBean(BlockingInAll.class);
+        assertThat(blocking.seen).isEmpty();
+        blocking.go.countDown();
+        delivered();
+        assertThat(blocking.seen).containsExactly("LeaseAcquiredEvent", "LeaseExtendedEvent", "LeaseReleasedEvent");
+    }
+
+    @Test
+    void aLeaseDoesNotWaitForAnother() {
+        start(Blocking.class, Recorder.class);
+        tell(Kind.ACQUIRED, "slow", 5);
+        for (int i = 0; i < 20; i++) {
+            tell(Kind.EXTENDED, "quick", i);
+        }
+        await().untilAsserted(() -> assertThat(recorder().seen)
+                .filteredOn(text -> text.contains("quick"))
+                .hasSize(20));
+        context.getBean(Blocking.class).go.countDown();
+    }
+
+    @Test
+    void closingTellsTheEndThatNobodyToldAndInterruptsWhoBlocks() {
+        start(Blocking.class, Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        await().untilAsserted(() -> assertThat(recorder().seen).hasSize(1));
+        publisher.close();
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
+        assertThat(context.getBean(Blocking.class).interrupted).isTrue();
+        tell(Kind.RELEASED, "jobs", 5);
+        tell(Kind.ACQUIRED, "jobs", 6);
+        assertThat(recorder().seen).hasSize(2);
+    }
+
+    @Test
+    void anEndIsToldOnce() {
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.RELEASED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        delivered();
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseReleasedEvent jobs 5");
+    }
+
+    @Test
+    void waitsForTheEndOfWhatWasAcquired() {
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        assertThat(publisher.awaitDelivered(Duration.ofMillis(50))).isFalse();
+        tell(Kind.RELEASED, "jobs", 5);
+        assertThat(publisher.awaitDelivered(Duration.ofSeconds(5))).isTrue();
+        assertThat(recorder().seen).hasSize(2);
+    }
+
+    @Lazy
+    static class LazyListener implements ApplicationListener<LeaseAcquiredEvent> {
+        static final List<Long> SEEN = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void onApplicationEvent(LeaseAcquiredEvent event) {
+            SEEN.add(event.fencingToken());
+        }
+    }
+
+    @Test
+    void findsLazyListenersLaterOnesAndThoseOfTheParent() {
+        LazyListener.SEEN.clear();
+        parent.register(Recorder.class);
+        parent.refresh();
+        context.setParent(parent);
+        start(LazyListener.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        delivered();
+        List<LeaseEvent> late = new CopyOnWriteArrayList<>();
+        ApplicationListener<LeaseEvent> listener = late::add;
+        context.addApplicationListener(listener);
+        tell(Kind.ACQUIRED, "jobs", 6);
+        tell(Kind.LOST, "jobs", 6);
+        delivered();
+        context.removeApplicationListener(listener);
+        tell(Kind.ACQUIRED, "jobs", 7);
+        tell(Kind.LOST, "jobs", 7);
+        delivered();
+        assertThat(LazyListener.SEEN).containsExactly(5L, 6L, 7L);
+        assertThat(late).hasSize(2);
+        assertThat(parent.getBean(Recorder.class).seen).hasSize(6);
+    }
+}

@@ -1,0 +1,192 @@
+package io.paxoslease.spring.shedlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.spring.bounded.LocalCell;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import net.javacrumbs.shedlock.core.ClockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+
+/** The lock provider as two nodes of a cell of three see it. */
+class PaxosLeaseLockProviderTests {
+
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private static LocalCell cell;
+
+    private PaxosLeaseLockProvider first;
+    private PaxosLeaseLockProvider second;
+    private String name;
+
+    @BeforeAll
+    static void startCell() {
+        cell = LocalCell.of(3);
+    }
+
+    @AfterAll
+    static void closeCell() {
+        cell.close();
+    }
+
+    @BeforeEach
+    void createProviders(TestInfo test) {
+        name = test.getDisplayName();
+        first = new PaxosLeaseLockProvider(cell.node(1), LocalCell.leaseTime());
+        second = new PaxosLeaseLockProvider(cell.node(2), LocalCell.leaseTime());
+    }
+
+    @AfterEach
+    void closeProviders() {
+        first.close();
+        second.close();
+    }
+
+    @Test
+    void excludesTheOtherNodeUntilItIsUnlocked() {
+        SimpleLock lock = first.lock(config(LONG, Duration.ZERO)).orElseThrow();
+        assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
+
+        lock.unlock();
+
+        assertThat(lockSoon(second)).isNotNull();
+        assertThat(first.lock(config(LONG, Duration.ZERO))).isEmpty();
+    }
+
+    @Test
+    void goesBackAndForthBetweenTheNodes() {
+        for (int i = 0; i < 20; i++) {
+            lockSoon(first).unlock();
+            lockSoon(second).unlock();
+        }
+    }
+
+    @Test
+    void isHeldForMuchLongerThanTheLeaseTime() throws InterruptedException {
+        SimpleLock lock = first.lock(config(LONG, Duration.ZERO)).orElseThrow();
+
+        Thread.sleep(LocalCell.leaseTime().multipliedBy(2).toMillis());
+
+        assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
+        assertThat(first.lease(name)).isPresent();
+        lock.unlock();
+    }
+
+    @Test
+    void outlivesADeadNodeByTheLeaseTimeAndNotByLockAtMostFor() {
+        assertThat(first.lock(config(LONG, Duration.ZERO))).isPresent();
+
+        cell.isolate(1);
+        try {
+            await().atMost(LocalCell.leaseTime().multipliedBy(3))
+                    .until(() -> second.lock(config(LONG, Duration.ZERO)).isPresent());
+            assertThat(first.lease(name)).isEmpty();
+        } finally {
+            cell.rejoin(1);
+        }
+    }
+
+    @Test
+    void endsAtLockAtMostForAlthoughTheTaskStillRuns() {
+        SimpleLock lock =
+                first.lock(config(Duration.ofMillis(100), Duration.ZERO)).orElseThrow();
+
+        lockSoon(second);
+
+        assertThat(first.lease(name)).isEmpty();
+        lock.unlock();
+        assertThat(second.lease(name)).isPresent();
+    }
+
+    @Test
+    void keepsTheOtherNodeOutForLockAtLeastFor() {
+        long began = System.nanoTime();
+        first.lock(config(LONG, Duration.ofMillis(300))).orElseThrow().unlock();
+        assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
+
+        lockSoon(second);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
+    }
+
+    @Test
+    void anExtendedLockEndsAtItsNewTimeOnly() throws InterruptedException {
+        SimpleLock lock =
+                first.lock(config(Duration.ofMillis(200), Duration.ZERO)).orElseThrow();
+        SimpleLock extended = lock.extend(LONG, Duration.ZERO).orElseThrow();
+
+        Thread.sleep(300);
+
+        assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
+        assertThatIllegalStateException().isThrownBy(lock::unlock);
+        extended.unlock();
+        assertThat(lockSoon(second)).isNotNull();
+    }
+
+    @Test
+    void theFencingTokenGrowsFromNodeToNode() {
+        SimpleLock lock = first.lock(config(LONG, Duration.ZERO)).orElseThrow();
+        long before = first.lease(name).orElseThrow().fencingToken();
+        lock.unlock();
+
+        lockSoon(second);
+
+        assertThat(second.lease(name).orElseThrow().fencingToken()).isGreaterThan(before);
+    }
+
+    @Test
+    void drainingRefusesLocksAndWaitsForThoseInUse() {
+        SimpleLock lock = first.lock(config(LONG, LONG)).orElseThrow();
+
+        CompletableFuture<Void> drained = first.drain();
+
+        assertThat(drained).isNotDone();
+        assertThat(first.lock(new LockConfiguration(Instant.now(), "another", LONG, Duration.ZERO)))
+                .isEmpty();
+        lock.unlock();
+        assertThat(drained).isCompleted();
+        assertThat(first.lease(name)).as("lockAtLeastFor goes on").isPresent();
+        first.resume();
+        assertThat(first.lock(new LockConfiguration(Instant.now(), "another", LONG, Duration.ZERO)))
+                .isPresent();
+    }
+
+    @Test
+    void needsNoThreadPerLock() {
+        int before = Thread.activeCount();
+        List<SimpleLock> locks = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            locks.add(first.lock(new LockConfiguration(Instant.now(), "one of many " + i, LONG, Duration.ZERO))
+                    .orElseThrow());
+        }
+
+        assertThat(Thread.activeCount() - before).isLessThan(20);
+        locks.forEach(SimpleLock::unlock);
+    }
+
+    private LockConfiguration config(Duration atMost, Duration atLeast) {
+        return new LockConfiguration(ClockProvider.now(), name, atMost, atLeast);
+    }
+
+    /** The news that a lock was released takes a moment to reach the other nodes. */
+    private SimpleLock lockSoon(PaxosLeaseLockProvider provider) {
+        return await().atMost(Duration.ofMillis(800))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> provider.lock(config(LONG, Duration.ZERO)), Optional::isPresent)
+                .orElseThrow();
+    }
+}
