@@ -12,6 +12,7 @@ import io.paxoslease.protocol.PrepareResponse;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
@@ -627,13 +628,10 @@ final class Simulation {
                     ? new Acceptor(host.timing, 1_000, now)
                     : new WeakAcceptor(mistakes, host.timing, 1_000, now);
         }
-        LeaseEngine engine = mistakes.isEmpty()
-                ? new LeaseEngine(self, host.cell, host.timing, ballots, roundTimeoutNanos, random)
-                : new LeaseEngine(
-                        self,
-                        new WeakProposer(mistakes, self, host.cell, host.timing, ballots),
-                        roundTimeoutNanos,
-                        random);
+        Proposer proposer = mistakes.isEmpty()
+                ? new Proposer(self, host.cell, host.timing, ballots)
+                : new WeakProposer(mistakes, self, host.cell, host.timing, ballots);
+        LeaseEngine engine = new LeaseEngine(self, proposer, false, roundTimeoutNanos, random);
         Life life = new Life(host, engine, self, role, ballots, resources, trueNanos);
         life.lastTimer = now;
         host.life = life;
