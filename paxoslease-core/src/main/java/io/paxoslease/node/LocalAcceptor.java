@@ -61,9 +61,6 @@ final class LocalAcceptor {
 
     synchronized AcceptorStatus status(Now now) {
         return new AcceptorStatus(
-                state(now),
-                Duration.ofNanos(quarantineRemainingNanos(now)),
-                acceptor.leases(),
-                acceptor.refusals());
+                state(now), Duration.ofNanos(quarantineRemainingNanos(now)), acceptor.leases(), acceptor.refusals());
     }
 }

@@ -11,8 +11,8 @@ import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.PrepareResponse;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
@@ -573,7 +573,8 @@ final class Simulation {
         for (int i = 0; i < resources; i++) {
             if (!tenuredWhenCalm[i]) {
                 describe(i);
-                violate("nobody owned " + names[i] + " although nothing went wrong for " + livenessBoundNanos() + " ns");
+                violate("nobody owned " + names[i] + " although nothing went wrong for " + livenessBoundNanos()
+                        + " ns");
             }
         }
     }
@@ -631,7 +632,7 @@ final class Simulation {
         Proposer proposer = mistakes.isEmpty()
                 ? new Proposer(self, host.cell, host.timing, ballots)
                 : new WeakProposer(mistakes, self, host.cell, host.timing, ballots);
-        LeaseEngine engine = new LeaseEngine(self, proposer, false, roundTimeoutNanos, random);
+        LeaseEngine engine = new LeaseEngine(self, proposer, random.chance(0.5), roundTimeoutNanos, random);
         Life life = new Life(host, engine, self, role, ballots, resources, trueNanos);
         life.lastTimer = now;
         host.life = life;

@@ -24,8 +24,7 @@ class SimulationTests {
     void keepsEveryInvariantInEveryCell() {
         Long replayed = Long.getLong("paxoslease.seed");
         if (replayed != null) {
-            Simulation.Result result =
-                    new Simulation(replayed, Set.of(), new BitSet(), System.out::println).run();
+            Simulation.Result result = new Simulation(replayed, Set.of(), new BitSet(), System.out::println).run();
             assertThat(result.violation()).as(report(result)).isNull();
             return;
         }
@@ -58,7 +57,8 @@ class SimulationTests {
         System.out.printf(
                 "Simulated %,d events over %,d seeds, %,d s of simulated time, in %d s; transcript %016x%n%s%n",
                 events, seed - first, simulatedNanos / 1_000_000, watch.seconds(), transcripts, counts);
-        assertThat(counts).allSatisfy((what, count) -> assertThat(count).as(what).isPositive());
+        assertThat(counts)
+                .allSatisfy((what, count) -> assertThat(count).as(what).isPositive());
     }
 
     @Test
