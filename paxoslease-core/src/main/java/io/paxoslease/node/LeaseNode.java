@@ -409,12 +409,12 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public AcceptorState acceptorState() {
-        return acceptorStatus().state();
+        return acceptor == null ? AcceptorState.NONE : acceptor.state(clock.now());
     }
 
     @Override
     public long quarantineRemainingNanos() {
-        return acceptorStatus().quarantineRemaining().toNanos();
+        return acceptor == null ? 0 : acceptor.quarantineRemainingNanos(clock.now());
     }
 
     // What dashboards read.

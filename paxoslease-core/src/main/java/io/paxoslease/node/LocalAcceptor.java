@@ -51,11 +51,16 @@ final class LocalAcceptor {
         return acceptor.lease(resource, now);
     }
 
+    synchronized RequestHandler.AcceptorState state(Now now) {
+        return acceptor.isVoting(now) ? RequestHandler.AcceptorState.VOTING : RequestHandler.AcceptorState.QUARANTINED;
+    }
+
+    synchronized long quarantineRemainingNanos(Now now) {
+        return acceptor.quarantineRemainingNanos(now);
+    }
+
     synchronized AcceptorStatus status(Now now) {
         return new AcceptorStatus(
-                acceptor.isVoting(now) ? RequestHandler.AcceptorState.VOTING : RequestHandler.AcceptorState.QUARANTINED,
-                Duration.ofNanos(acceptor.quarantineRemainingNanos(now)),
-                acceptor.leases(),
-                acceptor.refusals());
+                state(now), Duration.ofNanos(quarantineRemainingNanos(now)), acceptor.leases(), acceptor.refusals());
     }
 }

@@ -13,15 +13,23 @@ public final class BallotSequence {
     /** How far a counter may be ahead of the own wall clock before it is refused: one day of microseconds (X2). */
     static final long MAX_AHEAD = 24L * 3600 * 1_000_000;
 
+    /** How far the sequence follows wall clocks that are ahead of the own: one hour of microseconds. */
+    static final long MAX_LEAD = 3600L * 1_000_000;
+
     private final AtomicLong highest;
+
+    /** How far counters of others were ahead of the own wall clock. */
+    private final AtomicLong lead;
 
     /** Creates a sequence that has seen nothing. */
     public BallotSequence() {
         this.highest = new AtomicLong();
+        this.lead = new AtomicLong();
     }
 
     BallotSequence(BallotSequence other) {
         this.highest = new AtomicLong(other.highest.get());
+        this.lead = new AtomicLong(other.lead.get());
     }
 
     /** The highest counter used or seen, 0 if none. */
@@ -29,9 +37,14 @@ public final class BallotSequence {
         return highest.get();
     }
 
-    /** The next counter for a ballot of this node. */
+    /**
+     * The next counter for a ballot of this node.
+     *
+     * <p>It keeps the lead over the own wall clock that counters of others had. Without that a node whose clock is behind would run
+     * after a promise floor that rises with the clocks of the others (X4), and might never catch up in a busy cell.
+     */
     public long next(Now now) {
-        long floor = now.counterFloor();
+        long floor = Math.min(now.counterFloor() + lead.get(), Ballot.MAX_COUNTER);
         return highest.updateAndGet(seen -> Math.max(seen + 1, floor));
     }
 
@@ -39,6 +52,7 @@ public final class BallotSequence {
     public void observe(long counter, Now now) {
         if (counter > highest.get() && !isTooFarAhead(counter, now)) {
             highest.accumulateAndGet(counter, Math::max);
+            lead.accumulateAndGet(Math.min(counter - now.counterFloor(), MAX_LEAD), Math::max);
         }
     }
 

@@ -35,6 +35,8 @@ public final class FrameTransport implements Transport {
     private static final long TICK_MILLIS = 100;
     /** How much later than its time limit an exchange must have ended by itself. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
     /** Channels may give up early by this part of the time limit. */
     private static final int EARLY = 10;
     /** How long closing waits for what is under way, so that releases still go out. */
@@ -209,7 +211,7 @@ public final class FrameTransport implements Transport {
                 ? check.judge(reply, exchange.frame())
                 : Verdict.lost(
                         timedOut || failure == null
-                                ? "did not answer within " + Words.duration(exchange.timeoutNanos())
+                                ? "did not answer within " + exchange.timeoutNanos() / NANOS_PER_MILLI + "ms"
                                 : Words.of(failure));
         MemberLink.Ended ended = link.end(exchange, verdict, timedOut, now);
         if (ended == null) {

@@ -11,6 +11,7 @@ import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.PrepareResponse;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -100,7 +101,6 @@ final class Simulation {
     private final long troubleEndsNanos;
     private final Cell cell;
     private final Cell otherCell;
-    private final boolean cellsMeet;
     private double loss;
     private double duplication;
     private double longDelay;
@@ -121,6 +121,7 @@ final class Simulation {
     private final Tenure[] lastTenure;
     private final int[] lastOwner;
     private final long[] livesAtLastTenure;
+    private final boolean[] tenuredWhenCalm;
     private long lives;
     private long events;
     private long transcript;
@@ -135,6 +136,7 @@ final class Simulation {
         final boolean wallMayStepBack;
         Cell cell;
         Life life;
+        boolean foreign;
         long pausedUntil;
         long slowness;
 
@@ -225,16 +227,15 @@ final class Simulation {
             nodes.add("n" + i);
         }
         this.cell = new Cell("cell", nodes.subList(0, members));
-        // One member more, one less, or a foreign list that must be refused.
+        // One member more, or one less.
         int change = dice.nextInt(4);
-        if (change == 1 && bystanders > 0) {
+        if (change == 1 && bystanders > 0 && members < 7) {
             this.otherCell = new Cell("cell", nodes.subList(0, members + 1));
         } else if (change == 2 && members > 1) {
             this.otherCell = new Cell("cell", nodes.subList(0, members - 1));
         } else {
             this.otherCell = cell;
         }
-        this.cellsMeet = cell.majoritiesMeet(otherCell);
         boolean twin = dice.chance(0.2);
         int size = nodes.size() + (twin ? 1 : 0);
         this.hosts = new Host[size];
@@ -242,12 +243,13 @@ final class Simulation {
         this.lastTenure = new Tenure[resources];
         this.lastOwner = new int[resources];
         this.livesAtLastTenure = new long[resources];
+        this.tenuredWhenCalm = new boolean[resources];
         Arrays.fill(lastOwner, -1);
         int odd = dice.chance(0.2) ? dice.nextInt(size) : -1;
         for (int i = 0; i < size; i++) {
             double rate = 1 + drift * (dice.chance(0.5) ? dice.one(-1, 1) : 2 * dice.nextDouble() - 1);
             long origin = dice.chance(0.3) ? Long.MAX_VALUE - dice.nextLong(20 * maxLeaseNanos) : dice.nextLong();
-            long wall = wallClocksAgree ? 0 : dice.one(-3_600, -2, 0, 0, 1, 7, 3_600) * SECOND;
+            long wall = wallClocksAgree ? 0 : dice.one(-600, -2, 0, 0, 1, 7, 600) * SECOND;
             long bound = i == odd ? Math.max(Timing.MIN_LEASE_NANOS, maxLeaseNanos / 2) : maxLeaseNanos;
             // The last one may be a second process under the id of another, without a listening port.
             String nodeId = i < nodes.size() ? nodes.get(i) : nodes.get(dice.nextInt(nodes.size()));
@@ -258,6 +260,11 @@ final class Simulation {
                     new Timing(bound, drift),
                     cell,
                     !wallClocksAgree && dice.chance(0.5));
+        }
+        if (members > 2 && bystanders > 0 && change != 1 && dice.chance(0.2)) {
+            // A node that was told a list of members whose majorities need not meet those of the cell.
+            hosts[members].foreign = true;
+            hosts[members].cell = new Cell("cell", nodes.subList(0, members - 2));
         }
         toggle(0, () -> loss = 0);
         toggle(1, () -> duplication = 0);
@@ -441,8 +448,8 @@ final class Simulation {
                 }
             }
             case 6 -> {
-                count(Happening.ONE_WAY_CUT, true);
                 plan.add(new Planned(at, "cut from " + host.nodeId + " to " + other.nodeId, () -> {
+                    count(Happening.ONE_WAY_CUT, true);
                     cut[host.index][other.index] = true;
                     at(trueNanos + duration, () -> cut[host.index][other.index] = false);
                 }));
@@ -450,15 +457,15 @@ final class Simulation {
             case 7 -> {
                 BitSet side = BitSet.valueOf(new long[] {dice.nextLong()});
                 boolean alone = dice.chance(0.5);
-                count(Happening.CUT, true);
                 plan.add(new Planned(at, alone ? "isolation of " + host.nodeId : "partition", () -> {
+                    count(Happening.CUT, true);
                     setCut(side, alone ? host : null, true);
                     at(trueNanos + duration, () -> setCut(side, alone ? host : null, false));
                 }));
             }
             default -> {
-                count(Happening.SLOW_NODE, true);
                 plan.add(new Planned(at, "slowness of " + host.nodeId, () -> {
+                    count(Happening.SLOW_NODE, true);
                     host.slowness = duration / 10;
                     at(trueNanos + 2 * duration, () -> host.slowness = 0);
                 }));
@@ -492,7 +499,7 @@ final class Simulation {
                 count(Happening.RESTART_WITHIN_QUARANTINE, !life.role.isVoting(now));
             }
             host.life = null;
-            if (change && !otherCell.equals(cell)) {
+            if (change && !host.foreign && !otherCell.equals(cell)) {
                 host.cell = host.cell.equals(cell) ? otherCell : cell;
                 count(Happening.CHANGE_OF_MEMBERS, true);
             }
@@ -543,12 +550,17 @@ final class Simulation {
         for (Host host : hosts) {
             host.slowness = 0;
             host.pausedUntil = Math.min(host.pausedUntil, trueNanos);
+            if (!host.foreign && !host.cell.equals(cell)) {
+                // Whatever was rolled out is rolled back.
+                host.life = null;
+                host.cell = cell;
+            }
             if (host.life == null) {
                 boot(host);
             }
         }
         for (int i = 0; i < resources; i++) {
-            Life life = hosts[i % hosts.length].life;
+            Life life = hosts[i % members].life;
             String name = names[i];
             if (life.claims.stream().noneMatch(claim -> claim.isStanding() && claim.resource.equals(name))) {
                 submit(life, Claim.standing(name, Math.max(Timing.MIN_LEASE_NANOS, maxLeaseNanos / 2), 0));
@@ -559,25 +571,12 @@ final class Simulation {
     private void checkLiveness() {
         count(Happening.LIVENESS_CHECKED, true);
         for (int i = 0; i < resources; i++) {
-            if (lastTenure[i] == null || !isHeldBySomebody(i)) {
-                // Between two tenures for a moment, perhaps: a healthy cell has had one within the bound.
-                if (!tenuredWhenCalm[i]) {
-                    violate("nobody owns " + names[i] + " although nothing went wrong for " + livenessBoundNanos()
-                            + " ns");
-                }
+            if (!tenuredWhenCalm[i]) {
+                describe(i);
+                violate("nobody owned " + names[i] + " although nothing went wrong for " + livenessBoundNanos()
+                        + " ns");
             }
         }
-    }
-
-    private final boolean[] tenuredWhenCalm = new boolean[8];
-
-    private boolean isHeldBySomebody(int resource) {
-        for (Host host : hosts) {
-            if (host.life != null && active(host, resource) != null) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Everybody gives up, and when the last record has expired no memory is left. */
@@ -630,13 +629,10 @@ final class Simulation {
                     ? new Acceptor(host.timing, 1_000, now)
                     : new WeakAcceptor(mistakes, host.timing, 1_000, now);
         }
-        LeaseEngine engine = mistakes.isEmpty()
-                ? new LeaseEngine(self, host.cell, host.timing, ballots, roundTimeoutNanos, random)
-                : new LeaseEngine(
-                        self,
-                        new WeakProposer(mistakes, self, host.cell, host.timing, ballots),
-                        roundTimeoutNanos,
-                        random);
+        Proposer proposer = mistakes.isEmpty()
+                ? new Proposer(self, host.cell, host.timing, ballots)
+                : new WeakProposer(mistakes, self, host.cell, host.timing, ballots);
+        LeaseEngine engine = new LeaseEngine(self, proposer, random.chance(0.5), roundTimeoutNanos, random);
         Life life = new Life(host, engine, self, role, ballots, resources, trueNanos);
         life.lastTimer = now;
         host.life = life;
@@ -788,7 +784,7 @@ final class Simulation {
             }
             return;
         }
-        if (life.cell != from.cell && !life.cell.equals(from.cell) && !cellsMeet) {
+        if (from.host.foreign) {
             count(Happening.REFUSED_OTHER_MEMBERS, true);
             return;
         }
@@ -983,6 +979,28 @@ final class Simulation {
         }
         if (excluding < owner.cell.majority()) {
             violate("the authority of " + tenure + " is contained in only " + excluding + " exclusions");
+        }
+    }
+
+    /** What can be said about a resource, for the report of a failure. */
+    private void describe(int resource) {
+        for (Host host : hosts) {
+            Candidacy candidacy = host.life == null ? null : host.life.engine.candidacy(names[resource]);
+            Now now = host.machine.now(trueNanos);
+            note("  " + host.nodeId + " cell " + host.cell.acceptors() + " M "
+                    + host.timing.maxLeaseNanos() / MILLI + " ms"
+                    + (host.life == null || host.life.role == null
+                            ? ""
+                            : ", acceptor " + host.life.role.isVoting(now) + " "
+                                    + host.life.role.lease(names[resource], now) + " " + host.life.role.refusals()));
+            if (candidacy != null) {
+                note("    " + candidacy.state + " resumes in " + (candidacy.resumeNanos - now.nanos()) / MILLI
+                        + " ms, claims "
+                        + candidacy.claims.stream()
+                                .map(claim -> claim.kind + " " + claim.leaseNanos / MILLI)
+                                .toList()
+                        + " " + candidacy.lastReason + " " + candidacy.hint);
+            }
         }
     }
 

@@ -56,7 +56,8 @@ public final class WeakAcceptor extends Acceptor {
     @Override
     boolean isBelowPromise(int slot, Ballot ballot) {
         if (mistakes.contains(Mistake.LOWER_BALLOT_SERVED)
-                || (slot == ResourceIndex.NONE && mistakes.contains(Mistake.PROMISE_FORGOTTEN_WITH_IDLE_ENTRY))) {
+                || (mistakes.contains(Mistake.PROMISE_FORGOTTEN_WITH_IDLE_ENTRY)
+                        && table().promised(slot) <= table().floor())) {
             return false;
         }
         return super.isBelowPromise(slot, ballot);
@@ -84,7 +85,11 @@ public final class WeakAcceptor extends Acceptor {
     @Override
     long recordEnd(int slot, Ballot ballot, long endNanos, Now now) {
         long end = mistakes.contains(Mistake.EXCLUSION_TOO_SHORT) ? endNanos - (endNanos - now.nanos()) / 2 : endNanos;
-        return mistakes.contains(Mistake.RECORD_SHORTENED) ? end : super.recordEnd(slot, ballot, end, now);
+        boolean overwrites =
+                mistakes.contains(Mistake.OVERWRITING) && !ballot.owner().equals(table().leaseOwner(slot));
+        return overwrites || mistakes.contains(Mistake.RECORD_SHORTENED)
+                ? end
+                : super.recordEnd(slot, ballot, end, now);
     }
 
     @Override

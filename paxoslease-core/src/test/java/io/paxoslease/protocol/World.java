@@ -60,8 +60,8 @@ final class World {
         advance(1);
     }
 
-    World(int size, Mistake... mistakes) {
-        this(size, 1_000, 0, Set.of(mistakes));
+    World(int size, Set<Mistake> mistakes) {
+        this(size, 1_000, 0, mistakes);
     }
 
     /** Starts every monotonic clock there, to test what happens when it overflows. */
@@ -74,14 +74,26 @@ final class World {
     }
 
     World proposer(String name) {
-        return proposer(name, new Incarnation(name, 1), cell);
+        return proposer(name, new Incarnation(name, 1), cell, timing);
     }
 
-    World proposer(String name, Incarnation incarnation, Cell itsCell) {
-        WeakProposer proposer = new WeakProposer(mistakes, incarnation, itsCell, timing, new BallotSequence());
+    World proposer(String name, Incarnation incarnation, Cell itsCell, Timing itsTiming) {
+        WeakProposer proposer = new WeakProposer(mistakes, incarnation, itsCell, itsTiming, new BallotSequence());
         proposers.put(name, new Node(proposer, itsCell));
         clock(name).elapsedNanos = clock("a1").elapsedNanos;
         return this;
+    }
+
+    World proposer(String name, Incarnation incarnation) {
+        return proposer(name, incarnation, cell, timing);
+    }
+
+    World proposer(String name, String... acceptors) {
+        return proposer(name, new Incarnation(name, 1), new Cell("cell", List.of(acceptors)), timing);
+    }
+
+    Timing timing() {
+        return timing;
     }
 
     Cell cell() {

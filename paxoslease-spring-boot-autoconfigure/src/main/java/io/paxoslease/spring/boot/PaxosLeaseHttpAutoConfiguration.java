@@ -17,11 +17,14 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(FrameServer.class)
 public final class PaxosLeaseHttpAutoConfiguration {
 
-    @Bean
+    /** The name of the bean that is there only where the acceptor can be called. */
+    static final String SERVLET = "paxosLeaseServlet";
+
+    @Bean(SERVLET)
     ServletRegistrationBean<PaxosLeaseServlet> paxosLeaseServlet(CellConfiguration cell, FrameServer server) {
         ServletRegistrationBean<PaxosLeaseServlet> registration =
                 new ServletRegistrationBean<>(new PaxosLeaseServlet(() -> server), cell.basePath() + "/messages");
-        registration.setName("paxosLeaseServlet");
+        registration.setName(SERVLET);
         registration.setEnabled(!cell.standalone() && cell.isAcceptor());
         registration.setLoadOnStartup(1);
         return registration;

@@ -17,7 +17,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.web.context.WebApplicationContext;
 
 /**
  * Starts the node after the web server and stops it before: while the application stops, running guarded calls drain, then the leases
@@ -83,21 +82,13 @@ final class PaxosLeaseLifecycle
     }
 
     private void requireServerIfAcceptor() {
-        boolean web = isWebApplication();
-        if (!cell.standalone() && cell.isAcceptor() && !web) {
+        boolean served = context != null && context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET);
+        if (!cell.standalone() && cell.isAcceptor() && !served) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.members." + cell.node().nodeId(),
                     String.valueOf(cell.members().get(cell.node().nodeId())),
                     "this node is a member, but the application has no servlet web server in which its acceptor could answer",
                     "Add spring-boot-starter-webmvc, or leave this node out of the members: it can lead without being one.");
-        }
-    }
-
-    private boolean isWebApplication() {
-        try {
-            return context instanceof WebApplicationContext;
-        } catch (NoClassDefFoundError noSpringWeb) {
-            return false;
         }
     }
 

@@ -28,7 +28,6 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Proxies the beans that have methods with {@code @LeaderOnly}, and stops the start of the application where that would not guard
@@ -186,10 +185,10 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
             registry.getObject().add(guarded, beanName);
         }
         if (GuardedMethods.isGuarded(type)) {
-            ReflectionUtils.doWithMethods(
-                    type,
-                    method -> requireReached(method, beanName, found, type),
-                    method -> method.getDeclaringClass() != Object.class && GuardedMethods.isScheduled(method));
+            MethodIntrospector.selectMethods(
+                            type, (Method method) -> GuardedMethods.isScheduled(method) ? Boolean.TRUE : null)
+                    .keySet()
+                    .forEach(method -> requireReached(method, beanName, found, type));
         }
     }
 
@@ -248,7 +247,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
 
     /** An annotation on the class does not reach every method; a job that seems guarded and is not would run on every node. */
     private static void requireReached(Method method, String beanName, GuardedMethods found, Class<?> type) {
-        if (method.isBridge() || found.isGuarded(method, type)) {
+        if (found.isGuarded(method, type)) {
             return;
         }
         throw GuardedMethods.unguardable(

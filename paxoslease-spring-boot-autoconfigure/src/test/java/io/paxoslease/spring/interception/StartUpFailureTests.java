@@ -157,6 +157,14 @@ class StartUpFailureTests {
     @LeaderOnly
     static class AnnotatedBelow extends ScheduledAbove {}
 
+    interface ScheduledByDefault {
+        @Scheduled(fixedRate = 1000)
+        default void tick() {}
+    }
+
+    @LeaderOnly
+    static class AnnotatedWithDefaultJob implements ScheduledByDefault {}
+
     @LeaderOnly
     static class AnnotatedWithPrivateJob {
         @Scheduled(fixedRate = 1000)
@@ -167,6 +175,9 @@ class StartUpFailureTests {
     void refusesScheduledMethodsThatTheAnnotationOnTheClassDoesNotReach() {
         startingWith(AnnotatedBelow.class)
                 .hasMessageContaining("ScheduledAbove.tick()")
+                .hasMessageContaining("inherited");
+        startingWith(AnnotatedWithDefaultJob.class)
+                .hasMessageContaining("ScheduledByDefault.tick()")
                 .hasMessageContaining("inherited");
         startingWith(AnnotatedWithPrivateJob.class)
                 .hasMessageContaining("AnnotatedWithPrivateJob.tick()")

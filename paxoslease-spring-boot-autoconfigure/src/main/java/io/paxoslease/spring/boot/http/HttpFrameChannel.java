@@ -84,7 +84,7 @@ public final class HttpFrameChannel implements FrameChannel {
         }
         Exchange exchange = new Exchange(frame, timeoutNanos, System.nanoTime());
         try {
-            if (selector == null) {
+            if (selector == null || closed) {
                 open(receiver.url());
             }
             receiver.start(exchange);

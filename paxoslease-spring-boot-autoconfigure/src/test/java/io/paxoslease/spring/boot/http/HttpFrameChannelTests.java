@@ -627,6 +627,17 @@ class HttpFrameChannelTests {
         }
 
         @Test
+        void takesNoMoreAlsoWhileAConnectionIsIdle() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            for (int round = 0; round < 50; round++) {
+                HttpFrameChannel channel = channel(server.url());
+                echoed(channel, frame(1));
+                channel.close();
+                assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
+            }
+        }
+
+        @Test
         void whileOthersBeginExchangesLeavesNoneOpen() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
             for (int round = 0; round < 30; round++) {

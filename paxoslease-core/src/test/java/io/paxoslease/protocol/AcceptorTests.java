@@ -1,0 +1,298 @@
+package io.paxoslease.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+class AcceptorTests {
+
+    private static final long SECOND = 1_000_000_000L;
+    private static final long MAX_LEASE = 10 * SECOND;
+    private static final Incarnation P = new Incarnation("p", 1);
+    private static final Incarnation Q = new Incarnation("q", 1);
+
+    private final Acceptor acceptor = new Acceptor(new Timing(MAX_LEASE, 0.01), 3, at(0));
+
+    AcceptorTests() {
+        acceptor.openAtOnce(at(0));
+    }
+
+    /** Ten seconds before the monotonic clock overflows: every test runs across the overflow. */
+    private static Now at(double seconds) {
+        return new Now(Long.MAX_VALUE - 10 * SECOND + (long) (seconds * SECOND), 1 + (long) (seconds * 1_000));
+    }
+
+    private static Ballot ballot(long counter, Incarnation owner) {
+        return new Ballot(1_000_000_000 + counter, owner);
+    }
+
+    private PrepareResponse prepare(long counter, Incarnation owner, double seconds) {
+        return acceptor.onPrepareRequest(new PrepareRequest("r", ballot(counter, owner), 5 * SECOND), at(seconds));
+    }
+
+    private ProposeResponse propose(long counter, Incarnation owner, double seconds) {
+        return propose("r", counter, owner, 5 * SECOND, seconds);
+    }
+
+    private ProposeResponse propose(String resource, long counter, Incarnation owner, long leaseNanos, double seconds) {
+        return acceptor.onProposeRequest(new ProposeRequest(resource, ballot(counter, owner), leaseNanos), at(seconds));
+    }
+
+    private boolean release(long counter, Incarnation owner, double seconds) {
+        return acceptor.onReleaseRequest(new ReleaseRequest("r", ballot(counter, owner)), at(seconds));
+    }
+
+    @Nested
+    class A1Prepare {
+
+        @Test
+        void promisesABallotThatIsNotBelowThePromise() {
+            assertThat(prepare(5, P, 0).promised()).isTrue();
+            assertThat(prepare(5, P, 0).promised()).as("again").isTrue();
+            assertThat(prepare(6, Q, 0).promised()).isTrue();
+        }
+
+        @Test
+        void rejectsALowerBallotAndTellsThePromise() {
+            prepare(5, P, 0);
+            PrepareResponse response = prepare(4, Q, 0);
+            assertThat(response.promised()).isFalse();
+            assertThat(response.promisedCounter()).isEqualTo(ballot(5, P).counter());
+        }
+
+        @Test
+        void reportsTheLiveLeaseWithTheTimeItHasLeft() {
+            propose(5, P, 0);
+            assertThat(prepare(6, Q, 2).lease()).isEqualTo(new AcceptedLease(ballot(5, P), 3 * SECOND));
+        }
+
+        @Test
+        void reportsAnExpiredLeaseAsNone() {
+            propose(5, P, 0);
+            assertThat(prepare(6, Q, 5).lease()).isNull();
+        }
+    }
+
+    @Nested
+    class A2Propose {
+
+        @Test
+        void acceptsWithoutAPromiseAndExcludesOthersUntilTheEnd() {
+            assertThat(propose(5, P, 0).accepted()).isTrue();
+            assertThat(propose(6, Q, 4.999999999).accepted()).isFalse();
+            assertThat(propose(7, Q, 5).accepted()).isTrue();
+        }
+
+        @Test
+        void refusesToReplaceTheLiveLeaseOfAnotherIncarnationOfTheSameNode() {
+            propose(5, P, 0);
+            assertThat(propose(6, new Incarnation("p", 2), 1).accepted()).isFalse();
+        }
+
+        @Test
+        void acceptsAHigherBallotOfTheOwner() {
+            propose(5, P, 0);
+            assertThat(propose(6, P, 1).lease()).isEqualTo(new AcceptedLease(ballot(6, P), 5 * SECOND));
+        }
+
+        @Test
+        void rejectsABallotBelowThePromise() {
+            prepare(6, Q, 0);
+            assertThat(propose(5, P, 0).accepted()).isFalse();
+        }
+
+        @Test
+        void raisesThePromise() {
+            propose(5, P, 0);
+            assertThat(prepare(4, P, 0).promised()).isFalse();
+        }
+    }
+
+    @Nested
+    class A3Release {
+
+        @Test
+        void clearsTheRecordOfThatBallot() {
+            propose(5, P, 0);
+            assertThat(release(5, P, 1)).isTrue();
+            assertThat(propose(6, Q, 1).accepted()).isTrue();
+        }
+
+        @Test
+        void keepsTheRecordOfAHigherBallot() {
+            propose(5, P, 0);
+            assertThat(release(4, P, 1)).isFalse();
+            assertThat(acceptor.lease("r", at(1))).isNotNull();
+        }
+
+        @Test
+        void keepsTheRecordOfAnotherIncarnation() {
+            propose(5, P, 0);
+            assertThat(release(9, new Incarnation("p", 2), 1)).isFalse();
+            assertThat(acceptor.lease("r", at(1))).isNotNull();
+        }
+
+        @Test
+        void keepsThePromise() {
+            propose(5, P, 0);
+            release(5, P, 0);
+            assertThat(prepare(4, Q, 0).promised()).isFalse();
+        }
+    }
+
+    @Nested
+    class A4Restart {
+
+        private final Acceptor fresh = new Acceptor(new Timing(MAX_LEASE, 0.01), 3, at(0));
+
+        @Test
+        void takesPartInNothingBeforeItIsOpened() {
+            assertThat(fresh.onPrepareRequest(new PrepareRequest("r", ballot(5, P), SECOND), at(100)))
+                    .isNull();
+            assertThat(fresh.quarantineRemainingNanos(at(100))).isEqualTo(MAX_LEASE);
+        }
+
+        @Test
+        void takesPartInNothingUntilTheQuarantineHasPassed() {
+            fresh.open(at(1));
+            fresh.open(at(5));
+            assertThat(fresh.quarantineRemainingNanos(at(10.5))).isEqualTo(SECOND / 2);
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(10.999999999)))
+                    .isNull();
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(11)))
+                    .isNotNull();
+            assertThat(fresh.refusals()).containsEntry(Acceptor.Refusal.QUARANTINED, 1L);
+        }
+    }
+
+    @Nested
+    class X1LeaseTimeBound {
+
+        @Test
+        void takesNoPartAboveItsOwnMaximum() {
+            assertThat(propose("r", 5, P, MAX_LEASE, 0)).isNotNull();
+            assertThat(propose("r", 6, P, MAX_LEASE + 1, 0)).isNull();
+            assertThat(acceptor.onPrepareRequest(new PrepareRequest("r", ballot(7, P), MAX_LEASE + 1), at(0)))
+                    .isNull();
+            assertThat(propose("r", 6, P, 0, 0)).isNull();
+            assertThat(acceptor.refusals()).containsEntry(Acceptor.Refusal.LEASE_TIME_ABOVE_MAXIMUM, 3L);
+        }
+    }
+
+    @Nested
+    class X2PlausibleCounters {
+
+        @Test
+        void takesNoPartMoreThanADayAheadOfItsWallClock() {
+            long wall = at(0).counterFloor();
+            assertThat(acceptor.onPrepareRequest(
+                            new PrepareRequest("r", new Ballot(wall + 86_400_000_001L, P), SECOND), at(0)))
+                    .isNull();
+            assertThat(acceptor.onPrepareRequest(
+                            new PrepareRequest("r", new Ballot(wall + 86_400_000_000L, P), SECOND), at(0)))
+                    .isNotNull();
+        }
+    }
+
+    @Nested
+    class X3FencingTokens {
+
+        @Test
+        void rejectsAnEqualCounterOfAnotherIncarnation() {
+            prepare(5, P, 0);
+            assertThat(prepare(5, Q, 0).promised()).isFalse();
+            assertThat(propose(5, Q, 0).accepted()).isFalse();
+        }
+
+        @Test
+        void startsWithItsWallClockAsThePromise() {
+            Acceptor fresh = new Acceptor(new Timing(MAX_LEASE, 0), 3, new Now(0, 7_000));
+            fresh.openAtOnce(new Now(0, 7_000));
+            assertThat(fresh.onPrepareRequest(
+                                    new PrepareRequest("r", new Ballot(7_000_000, P), SECOND), new Now(0, 7_000))
+                            .promised())
+                    .isFalse();
+            assertThat(fresh.onPrepareRequest(
+                                    new PrepareRequest("r", new Ballot(7_000_001, P), SECOND), new Now(0, 7_000))
+                            .promised())
+                    .isTrue();
+        }
+    }
+
+    @Nested
+    class X4BoundedMemory {
+
+        @Test
+        void dropsWhatIsOverAndKeepsThePromiseAsAFloor() {
+            propose(5, P, 0);
+            acceptor.sweep(10, at(5));
+            assertThat(acceptor.resources()).isZero();
+            assertThat(acceptor.leases()).isZero();
+            assertThat(prepare(4, Q, 5).promised()).isFalse();
+            assertThat(prepare(5, P, 5).promised())
+                    .as("who was promised is forgotten")
+                    .isFalse();
+            assertThat(prepare(6, Q, 5).promised()).isTrue();
+        }
+
+        @Test
+        void keepsALiveLease() {
+            propose(5, P, 0);
+            acceptor.sweep(10, at(4.999));
+            assertThat(acceptor.resources()).isEqualTo(1);
+        }
+
+        @Test
+        void takesNoPartInOneResourceTooMany() {
+            for (int i = 0; i < 3; i++) {
+                propose("r" + i, 5, P, 5 * SECOND, 0);
+            }
+            assertThat(propose("r3", 5, P, 5 * SECOND, 0)).isNull();
+            assertThat(propose("r2", 6, P, 5 * SECOND, 0)).isNotNull();
+            assertThat(propose("r3", 7, P, 5 * SECOND, 6))
+                    .as("after the others expired")
+                    .isNotNull();
+        }
+
+        @Test
+        void neverLowersThePromiseOfAnyResource() {
+            Random random = new Random(4);
+            Acceptor any = new Acceptor(new Timing(MAX_LEASE, 0), 20, at(0));
+            any.openAtOnce(at(0));
+            long[] promised = new long[40];
+            double seconds = 0;
+            for (int i = 0; i < 100_000; i++) {
+                seconds += random.nextDouble() / 10;
+                int name = random.nextInt(promised.length);
+                Ballot ballot = ballot(random.nextInt(i + 1), random.nextBoolean() ? P : Q);
+                long lease = 1 + random.nextInt((int) (2 * SECOND / 1_000)) * 1_000L;
+                Response response = random.nextBoolean()
+                        ? any.onPrepareRequest(new PrepareRequest("r" + name, ballot, lease), at(seconds))
+                        : any.onProposeRequest(new ProposeRequest("r" + name, ballot, lease), at(seconds));
+                if (response != null) {
+                    assertThat(response.promisedCounter()).isGreaterThanOrEqualTo(promised[name]);
+                    promised[name] = response.promisedCounter();
+                }
+                assertThat(any.resources()).isLessThanOrEqualTo(20);
+            }
+        }
+    }
+
+    @Nested
+    class X10NeverShortened {
+
+        @Test
+        void keepsTheLaterEndWhenTheOwnerAsksForLess() {
+            propose("r", 5, P, 5 * SECOND, 0);
+            assertThat(propose("r", 6, P, SECOND, 1).lease()).isEqualTo(new AcceptedLease(ballot(6, P), 4 * SECOND));
+        }
+
+        @Test
+        void takesTheNewEndWhenTheOldLeaseIsOver() {
+            propose("r", 5, P, 5 * SECOND, 0);
+            assertThat(propose("r", 6, P, SECOND, 5).lease().remainingNanos()).isEqualTo(SECOND);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.paxoslease.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every interleaving in small worlds. {@code -Dpaxoslease.proof=true} goes on to {@code -Dpaxoslease.states} states (a hundred million) in the
+ * larger ones.
+ */
+class ExplorerTests {
+
+    private static Universe.Bounds bounds(int acceptors, int ballots, int crashes, Mistake... mistakes) {
+        return new Universe.Bounds(acceptors, 2, ballots, crashes, 2, Set.of(mistakes));
+    }
+
+    private static Explorer.Report explore(Universe.Bounds bounds, long maxStates) {
+        Explorer.Report report = new Explorer(0).explore(bounds, maxStates);
+        System.out.printf(
+                "Explored %s: %,d states, %,d steps, %s%n",
+                bounds, report.states(), report.steps(), report.complete() ? "complete" : "cut off");
+        if (report.violation() != null) {
+            fail(report.violation() + ":\n" + String.join("\n", Explorer.shrink(bounds, report.schedule())));
+        }
+        return report;
+    }
+
+    @Test
+    void smallWorldsAreSafeInEveryState() {
+        assertThat(explore(bounds(2, 1, 1), Long.MAX_VALUE).complete()).isTrue();
+        assertThat(explore(bounds(3, 1, 0), Long.MAX_VALUE).complete()).isTrue();
+    }
+
+    @Test
+    void largerWorldsAreSafeAsFarAsTheyAreExplored() {
+        long states = Boolean.getBoolean("paxoslease.proof") ? Long.getLong("paxoslease.states", 100_000_000) : 400_000;
+        explore(bounds(2, 3, 1), states);
+        explore(bounds(3, 2, 1), states);
+    }
+
+    static List<Set<Mistake>> weakened() {
+        return List.of(
+                Set.of(Mistake.VOTES_COUNTED_BY_MESSAGE),
+                Set.of(Mistake.EXPIRY_DECIDED_BY_TIMER),
+                Set.of(Mistake.EXCLUSION_TOO_SHORT),
+                Set.of(Mistake.ANSWERS_TO_OLDER_BALLOT_COUNTED, Mistake.OVERWRITING));
+    }
+
+    /** Walks through the same steps, drawn from a seed, find what is wrong with these in a world of three acceptors. */
+    @ParameterizedTest
+    @MethodSource("weakened")
+    void wanderingFindsTheViolation(Set<Mistake> mistakes) {
+        Universe.Bounds bounds = new Universe.Bounds(3, 2, 3, 1, 2, mistakes);
+        Explorer.Report report = Explorer.wander(bounds, 20_000_000, 1);
+        System.out.println("Wandering found " + mistakes + " after " + report.steps() + " steps");
+        assertThat(report.violation()).isEqualTo("two owners at one instant");
+    }
+
+    @Test
+    void wanderingFindsNothingWithOurRules() {
+        assertThat(Explorer.wander(bounds(3, 3, 1), 1_000_000, 1).violation()).isNull();
+    }
+}
