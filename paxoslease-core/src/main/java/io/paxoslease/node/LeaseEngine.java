@@ -68,6 +68,7 @@ final class LeaseEngine {
         settle(candidacy, now, out);
         if (claim.kind == Claim.Kind.ONCE && !candidacy.claims.isEmpty()) {
             out.notices.add(new Notice.Unavailable(claim, "this node itself seeks or holds the lease already"));
+            reschedule(candidacy, now);
             return;
         }
         candidacy.claims.add(claim);

@@ -361,8 +361,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return false;
     }
 
-    void dispatch(String name, Runnable action) {
-        dispatcher.dispatch(name, action);
+    /** One that blocks must not hold up the news of its lease, so these have no order. */
+    void runLossAction(String name, Runnable action) {
+        dispatcher.unordered().execute(() -> Dispatcher.runSafely(name, action));
     }
 
     // What the network calls.

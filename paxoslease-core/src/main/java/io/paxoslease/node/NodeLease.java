@@ -83,7 +83,7 @@ final class NodeLease implements Lease {
                 return;
             }
         }
-        node.dispatch(name(), action);
+        node.runLossAction(name(), action);
     }
 
     @Override
@@ -102,7 +102,7 @@ final class NodeLease implements Lease {
             lossActions.clear();
         }
         if (wasLost) {
-            actions.forEach(action -> node.dispatch(name(), action));
+            actions.forEach(action -> node.runLossAction(name(), action));
         }
     }
 
