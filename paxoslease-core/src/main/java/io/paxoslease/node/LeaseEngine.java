@@ -110,6 +110,20 @@ final class LeaseEngine {
         reschedule(candidacy, now);
     }
 
+    /** Ends the claim's tenure, which a reader of the clocks saw past its deadline at {@code seen}, even if it was extended meanwhile. */
+    void endTenure(Claim claim, Now seen, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy == null) {
+            return;
+        }
+        proposer.settle(claim.resource, seen, effects);
+        apply(candidacy, now, out);
+        if (claim.tenure != null) {
+            resign(claim, now, out);
+        }
+        reschedule(candidacy, now);
+    }
+
     /** Asks for one extension now, unless one is in flight. The notice of its success or failure is the answer. */
     void extend(Claim claim, Now now, Output out) {
         Candidacy candidacy = candidacies.get(claim.resource);

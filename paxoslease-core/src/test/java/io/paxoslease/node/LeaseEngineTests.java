@@ -7,6 +7,7 @@ import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
 import java.util.List;
@@ -15,13 +16,18 @@ import org.junit.jupiter.api.Test;
 
 class LeaseEngineTests {
 
+    private static final Incarnation SELF = new Incarnation("n", 1);
     private static final long MILLI = 1_000_000L;
     private static final long LEASE = 10_000 * MILLI;
 
     private final Timing timing = new Timing(LEASE, 0.01);
     private final BallotSequence ballots = new BallotSequence();
     private final LeaseEngine engine = new LeaseEngine(
-            new Incarnation("n", 1), new Cell("cell", List.of("n")), timing, ballots, 1_000 * MILLI, new Dice(1));
+            SELF,
+            new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots),
+            false,
+            1_000 * MILLI,
+            new Dice(1));
     private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
     private final LeaseEngine.Output out = new LeaseEngine.Output();
 

@@ -92,7 +92,7 @@ class SimulationTests {
 
     private static String report(Simulation.Result result) {
         return "Seed " + result.seed() + ": " + result.violation()
-                + "\nReplay: ./mvnw -pl paxoslease-core test -Dtest=SimulationTests -DargLine=-Dpaxoslease.seed="
+                + "\nReplay: ./mvnw -pl paxoslease-core test -Dtest=SimulationTests -Dpaxoslease.seed="
                 + result.seed() + "\n";
     }
 
