@@ -15,7 +15,7 @@ import java.util.TreeSet;
 final class RealCell implements AutoCloseable {
 
     static final Duration LEASE_TIME = Duration.ofSeconds(2);
-    static final Duration SOON = Duration.ofSeconds(90);
+    static final Duration SOON = Duration.ofSeconds(180);
 
     private final List<NodeProcess> nodes = new ArrayList<>();
 

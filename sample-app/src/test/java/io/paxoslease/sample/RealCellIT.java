@@ -39,7 +39,7 @@ import tools.jackson.databind.JsonNode;
  */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "signals")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Timeout(400)
+@Timeout(900)
 class RealCellIT {
 
     private static final long MILLISECOND = 1_000_000L;
@@ -292,7 +292,7 @@ class RealCellIT {
 
     @Test
     @Order(6)
-    @Timeout(1_200)
+    @Timeout(1_800)
     void survivesRandomKillsPausesAndRestarts() throws Exception {
         long seed = Long.getLong("paxoslease.seed", System.nanoTime());
         Duration duration = LONG ? Duration.ofMinutes(15) : Duration.ofSeconds(30);

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a user sees who starts the jar. */
-@Timeout(240)
+@Timeout(600)
 class SampleJarIT {
 
-    private static final Duration SOON = Duration.ofSeconds(90);
+    private static final Duration SOON = Duration.ofSeconds(180);
 
     @TempDir
     Path directory;
