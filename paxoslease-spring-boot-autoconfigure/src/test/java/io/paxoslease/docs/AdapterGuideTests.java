@@ -63,7 +63,7 @@ class AdapterGuideTests {
 
     @Test
     void theShedLockJobRunsUnderItsLock() {
-        List<String> done = application.getBean(InvoiceJob.class).done();
+        List<String> done = application.getBean(ShedLockInvoiceJob.class).done();
 
         Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> done.size() > 1);
         assertThat(done).allMatch(line -> line.matches("invoices with token \\d+"));
@@ -118,7 +118,7 @@ class AdapterGuideTests {
     @Configuration
     @EnableAutoConfiguration
     @ImportAutoConfiguration({PaxosLeaseShedLockAutoConfiguration.class, PaxosLeaseIntegrationAutoConfiguration.class})
-    @Import({SchedulingConfiguration.class, InvoiceJob.class, Importer.class, ReportsCandidate.class, Roles.class})
+    @Import({SchedulingConfiguration.class, ShedLockInvoiceJob.class, Importer.class, ReportsCandidate.class, Roles.class})
     static class GuideApplication {}
 }
 
@@ -130,12 +130,12 @@ class SchedulingConfiguration {}
 // end
 
 @Component
-class InvoiceJob {
+class ShedLockInvoiceJob {
 
     private final List<String> done = new CopyOnWriteArrayList<>();
     private final PaxosLeaseLockProvider locks;
 
-    InvoiceJob(PaxosLeaseLockProvider locks) {
+    ShedLockInvoiceJob(PaxosLeaseLockProvider locks) {
         this.locks = locks;
     }
 
