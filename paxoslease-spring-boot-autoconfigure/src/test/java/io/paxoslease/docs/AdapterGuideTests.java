@@ -118,7 +118,13 @@ class AdapterGuideTests {
     @Configuration
     @EnableAutoConfiguration
     @ImportAutoConfiguration({PaxosLeaseShedLockAutoConfiguration.class, PaxosLeaseIntegrationAutoConfiguration.class})
-    @Import({SchedulingConfiguration.class, ShedLockInvoiceJob.class, Importer.class, ReportsCandidate.class, Roles.class})
+    @Import({
+        SchedulingConfiguration.class,
+        ShedLockInvoiceJob.class,
+        Importer.class,
+        ReportsCandidate.class,
+        Roles.class
+    })
     static class GuideApplication {}
 }
 

@@ -120,14 +120,17 @@ final class PaxosLeaseLifecycle
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
-        boolean startedBySpringBoot = context != null && context.containsBean("springApplicationArguments");
-        if (event instanceof ApplicationReadyEvent started
-                ? started.getApplicationContext() == context
-                : event instanceof ContextRefreshedEvent refreshed
+        if ((event instanceof ApplicationReadyEvent started && started.getApplicationContext() == context)
+                || (event instanceof ContextRefreshedEvent refreshed
                         && refreshed.getApplicationContext() == context
-                        && !startedBySpringBoot) {
+                        && !isStartedBySpringApplication(refreshed.getApplicationContext()))) {
             ready();
         }
+    }
+
+    /** If it is not, nobody else says when the application is ready. */
+    private static boolean isStartedBySpringApplication(ApplicationContext context) {
+        return context.containsBean("springApplicationArguments");
     }
 
     private synchronized void ready() {
