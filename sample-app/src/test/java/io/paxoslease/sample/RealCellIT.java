@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /**
  * Three separate processes that are killed, stopped and paused while an observer asks all of them who leads, and while each guarded run is
@@ -75,7 +76,8 @@ class RealCellIT {
     }
 
     @BeforeEach
-    void awaitSteady() {
+    void awaitSteady() throws IOException {
+        cell.startAll();
         cell.awaitSteady();
     }
 
@@ -147,7 +149,8 @@ class RealCellIT {
     }
 
     private static long tokenOf(NodeProcess leader) {
-        return leader.lease()
+        return await().atMost(RealCell.SOON)
+                .until(leader::lease, Optional::isPresent)
                 .orElseThrow()
                 .path("leases")
                 .path(Jobs.PROBE)
@@ -168,13 +171,20 @@ class RealCellIT {
                 .pollInterval(Duration.ofMillis(10))
                 .until(() -> !node.acceptorState().equals("NONE"));
         assertThat(node.acceptorState()).isEqualTo("QUARANTINED");
-        assertThat(node.health().orElseThrow().path("status").asString()).isEqualTo("OUT_OF_SERVICE");
+        assertThat(paxosLeaseHealth(node).path("status").asString()).isEqualTo("OUT_OF_SERVICE");
         await().atMost(RealCell.SOON)
                 .pollInterval(Duration.ofMillis(10))
                 .until(() -> node.acceptorState().equals("VOTING"));
         await().atMost(RealCell.SOON)
-                .until(() ->
-                        node.health().orElseThrow().path("status").asString().equals("UP"));
+                .until(() -> paxosLeaseHealth(node).path("status").asString().equals("UP"));
+    }
+
+    /** What a node says about its health; empty JSON if it did not answer in time. */
+    private static JsonNode paxosLeaseHealth(NodeProcess node) {
+        return node.health()
+                .orElseGet(MissingNode::getInstance)
+                .path("components")
+                .path("paxoslease");
     }
 
     @Test
@@ -260,14 +270,11 @@ class RealCellIT {
 
         await().atMost(RealCell.SOON).until(() -> RealCell.leases().stream().noneMatch(survivor::leads));
         await().atMost(RealCell.SOON).untilAsserted(() -> {
-            JsonNode health = survivor.health().orElseThrow();
-            JsonNode component = health.path("components").path("paxoslease");
+            JsonNode component = paxosLeaseHealth(survivor);
             assertThat(component.path("status").asString()).isEqualTo("DOWN");
             assertThat(component.path("details").toString()).contains("majority");
         });
-        figure(
-                "two of three gone: %s",
-                survivor.health().orElseThrow().path("components").path("paxoslease"));
+        figure("two of three gone: %s", paxosLeaseHealth(survivor));
         long nobodyLeadsNanos = System.nanoTime();
         Thread.sleep(1_000);
         assertThat(cell.journals().lines().filter(line -> line.isStart() && line.nanos() > nobodyLeadsNanos))
@@ -280,13 +287,8 @@ class RealCellIT {
         RealCell.leases().forEach(cell::awaitLeader);
         figure("recovery: leaders %d ms after the second node votes", (System.nanoTime() - votingNanos) / MILLISECOND);
         await().atMost(RealCell.SOON)
-                .until(() -> survivor.health()
-                        .orElseThrow()
-                        .path("components")
-                        .path("paxoslease")
-                        .path("status")
-                        .asString()
-                        .equals("UP"));
+                .until(() ->
+                        paxosLeaseHealth(survivor).path("status").asString().equals("UP"));
         gone.get(1).start();
     }
 
