@@ -64,9 +64,9 @@ final class TestNode implements AutoCloseable {
                         LEASE_TIME,
                         Duration.ofSeconds(1),
                         false,
-                        false,
+                        true,
                         1_000,
-                        Map.of()),
+                        Map.of("not-here", new NodeSettings.LeaseSettings(LEASE_TIME, false, 10))),
                 new Silence());
         test.node.openAcceptor();
         test.node.start();
