@@ -61,12 +61,17 @@ class HttpFrameChannelTests {
         return closing(PeerServer.start(behaviour));
     }
 
+    /** Threads of other tests may take a moment to end, so each test looks for its own. */
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    private final String name = "n1-" + NUMBER.incrementAndGet();
+
     private HttpFrameChannel channel(URI url) {
         return channel(Map.of("n2", url));
     }
 
     private HttpFrameChannel channel(Map<String, URI> members) {
-        return closing(new HttpFrameChannel("n1", members, "/paxoslease", MAX_RESPONSE));
+        return closing(new HttpFrameChannel(name, members, "/paxoslease", MAX_RESPONSE));
     }
 
     private static CompletableFuture<FrameReply> send(HttpFrameChannel channel, byte[] frame, Duration timeout) {
@@ -192,7 +197,7 @@ class HttpFrameChannelTests {
                                     (r, f) -> thread.set(Thread.currentThread().getName())))
                     .get();
             assertThat(last.body()).isEqualTo(frame(3));
-            assertThat(thread).hasValue("paxoslease-n1-http");
+            assertThat(thread).hasValue("paxoslease-" + name + "-http");
             assertThat(server.connections).hasValue(1);
         }
 
@@ -207,10 +212,11 @@ class HttpFrameChannelTests {
 
         @Test
         void withAStrangerFails() throws Exception {
-            HttpFrameChannel channel = channel(Map.of());
-            assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
-                    .isEqualTo("n9: no URL is known for this node");
-            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            try (HttpFrameChannel channel = new HttpFrameChannel("lonely", Map.of(), "/paxoslease", 1_000)) {
+                assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
+                        .isEqualTo("n9: no URL is known for this node");
+                assertThat(isThreadAlive("paxoslease-lonely-http")).isFalse();
+            }
         }
     }
 
@@ -222,9 +228,9 @@ class HttpFrameChannelTests {
             PeerServer server = server(PeerServer.Peer::echo);
             HttpFrameChannel channel = channel(server.url());
             assertThat(server.connections).hasValue(0);
-            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
             echoed(channel, frame(1));
-            assertThat(isThreadAlive("paxoslease-n1-http")).isTrue();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isTrue();
         }
 
         @Test
@@ -619,7 +625,7 @@ class HttpFrameChannelTests {
             }
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
             long start = System.nanoTime();
-            while (isThreadAlive("paxoslease-n1-http")) {
+            while (isThreadAlive("paxoslease-" + name + "-http")) {
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
                 TimeUnit.MILLISECONDS.sleep(5);
             }
@@ -667,7 +673,7 @@ class HttpFrameChannelTests {
             HttpFrameChannel channel = channel(URI.create("http://127.0.0.1:1"));
             channel.close();
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
-            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
         }
     }
 
