@@ -41,7 +41,7 @@ final class LeaderObserver implements AutoCloseable {
 
     private void note(JsonNode view, long askedNanos, long answeredNanos) {
         answers.incrementAndGet();
-        String incarnation = view.path("incarnation").asString();
+        String incarnation = view.path("incarnation").asString("");
         view.path("leases").propertyStream().forEach(entry -> {
             JsonNode lease = entry.getValue();
             if (lease.path("heldHere").asBoolean(false)) {

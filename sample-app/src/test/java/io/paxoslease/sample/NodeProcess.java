@@ -71,7 +71,7 @@ final class NodeProcess implements AutoCloseable {
     }
 
     String acceptorState() {
-        return lease().map(view -> view.path("acceptor").path("state").asString())
+        return lease().map(view -> view.path("acceptor").path("state").asString(""))
                 .orElse("NONE");
     }
 

@@ -118,8 +118,8 @@ class SampleApplicationTests {
                     views.forEach((member, view) -> {
                         assertThat(view.lease()).as("an answer of " + member).isNotNull();
                         assertThat(view.runs()).as("runs of " + member).isNotNull();
-                        assertThat(view.lease().path("node").asString()).isEqualTo(member);
-                        assertThat(view.lease().path("acceptor").path("state").asString())
+                        assertThat(view.lease().path("node").asString("")).isEqualTo(member);
+                        assertThat(view.lease().path("acceptor").path("state").asString(""))
                                 .isEqualTo("VOTING");
                         assertThat(view.runs().isArray()).isTrue();
                     });
