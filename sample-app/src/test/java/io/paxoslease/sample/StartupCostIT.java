@@ -26,13 +26,13 @@ import org.springframework.scheduling.annotation.Scheduled;
 
 /**
  * What the starter adds to the start of a web application with actuator: from the start of the JVM until the application is ready, the median of
- * several starts in turn. Takes a minute and wants a quiet machine, so it runs only with {@code -Dpaxoslease.startup=true} or the long tests.
+ * several starts in turn. Takes a minute and wants a quiet machine, so it runs only with {@code -Dpaxoslease.startup=true}.
  */
 @EnabledIfSystemProperty(named = "paxoslease.startup", matches = "true")
 @Timeout(600)
 class StartupCostIT {
 
-    private static final int ROUNDS = 9;
+    private static final int ROUNDS = 7;
     private static final String READY = "READY AFTER MS ";
 
     @TempDir
