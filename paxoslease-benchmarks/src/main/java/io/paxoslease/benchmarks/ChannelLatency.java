@@ -182,6 +182,16 @@ public final class ChannelLatency {
         }
 
         Object exchange() throws IOException {
+            try {
+                return attempt();
+            } catch (IOException idleForTooLong) {
+                socket.close();
+                socket = connect();
+                return attempt();
+            }
+        }
+
+        private Object attempt() throws IOException {
             OutputStream out = socket.getOutputStream();
             InputStream in = socket.getInputStream();
             out.write(request);
