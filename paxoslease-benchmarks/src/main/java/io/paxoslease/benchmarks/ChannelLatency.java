@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
@@ -80,8 +81,8 @@ public final class ChannelLatency {
             }
         } finally {
             server.stop();
+            server.destroy();
         }
-        System.exit(0);
     }
 
     private static void run(String title, Map<String, Client> clients, int count, long pauseNanos) throws Exception {
@@ -89,9 +90,15 @@ public final class ChannelLatency {
         double floor = 0;
         for (Map.Entry<String, Client> client : clients.entrySet()) {
             long[] nanos = new long[count];
+            int failed = 0;
             long processor = processorNanos();
             for (int i = 0; i < count; i++) {
-                nanos[i] = client.getValue().exchange();
+                try {
+                    nanos[i] = client.getValue().exchange();
+                } catch (IOException | ExecutionException failure) {
+                    nanos[i] = Long.MAX_VALUE;
+                    failed++;
+                }
                 if (pauseNanos > 0) {
                     LockSupport.parkNanos(pauseNanos);
                 }
@@ -101,8 +108,13 @@ public final class ChannelLatency {
             double median = nanos[count / 2] / 1e3;
             floor = floor == 0 ? median : floor;
             System.out.printf(
-                    "  %-26s p50 %6.1f us (%4.1f)   p99 %7.1f us   processor %6.1f us%n",
-                    client.getKey(), median, median / floor, nanos[count / 100 * 99] / 1e3, processor / 1e3 / count);
+                    "  %-26s p50 %6.1f us (%4.1f)   p99 %7.1f us   processor %6.1f us%s%n",
+                    client.getKey(),
+                    median,
+                    median / floor,
+                    nanos[count / 100 * 99] / 1e3,
+                    processor / 1e3 / count,
+                    failed == 0 ? "" : "   " + failed + " failed");
         }
     }
 
@@ -170,6 +182,16 @@ public final class ChannelLatency {
         }
 
         Object exchange() throws IOException {
+            try {
+                return attempt();
+            } catch (IOException idleForTooLong) {
+                socket.close();
+                socket = connect();
+                return attempt();
+            }
+        }
+
+        private Object attempt() throws IOException {
             OutputStream out = socket.getOutputStream();
             InputStream in = socket.getInputStream();
             out.write(request);

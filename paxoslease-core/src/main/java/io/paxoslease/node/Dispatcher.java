@@ -62,11 +62,16 @@ final class Dispatcher implements AutoCloseable {
                     return;
                 }
             }
-            try {
-                task.run();
-            } catch (Throwable failure) {
-                LOG.log(Level.WARNING, "A listener of lease '" + key + "' failed", failure);
-            }
+            runSafely(key, task);
+        }
+    }
+
+    /** Runs application code; what it throws is logged. */
+    static void runSafely(String key, Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable failure) {
+            LOG.log(Level.WARNING, "A listener of lease '" + key + "' failed", failure);
         }
     }
 

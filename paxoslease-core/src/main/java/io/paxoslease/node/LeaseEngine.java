@@ -68,6 +68,7 @@ final class LeaseEngine {
         settle(candidacy, now, out);
         if (claim.kind == Claim.Kind.ONCE && !candidacy.claims.isEmpty()) {
             out.notices.add(new Notice.Unavailable(claim, "this node itself seeks or holds the lease already"));
+            reschedule(candidacy, now);
             return;
         }
         candidacy.claims.add(claim);
@@ -105,6 +106,20 @@ final class LeaseEngine {
             } else {
                 seek(candidacy, now, out);
             }
+        }
+        reschedule(candidacy, now);
+    }
+
+    /** Ends the claim's tenure, which a reader of the clocks saw past its deadline at {@code seen}, even if it was extended meanwhile. */
+    void endTenure(Claim claim, Now seen, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy == null) {
+            return;
+        }
+        proposer.settle(claim.resource, seen, effects);
+        apply(candidacy, now, out);
+        if (claim.tenure != null) {
+            resign(claim, now, out);
         }
         reschedule(candidacy, now);
     }

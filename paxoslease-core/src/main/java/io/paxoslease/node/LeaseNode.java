@@ -324,6 +324,18 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         });
     }
 
+    /** A reader saw the deadline pass. Does not block it. */
+    void endTenure(Claim claim, long token, Now seen) {
+        dispatcher
+                .unordered()
+                .execute(() -> run((now, output) -> {
+                    Tenure tenure = claim.tenure;
+                    if (tenure != null && tenure.token() == token) {
+                        engine.endTenure(claim, seen, now, output);
+                    }
+                }));
+    }
+
     void autoExtend(Claim claim) {
         run((now, output) -> engine.autoExtend(claim, now, output));
     }
@@ -361,8 +373,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return false;
     }
 
-    void dispatch(String name, Runnable action) {
-        dispatcher.dispatch(name, action);
+    /** One that blocks must not hold up the news of its lease, so these have no order. */
+    void runLossAction(String name, Runnable action) {
+        dispatcher.unordered().execute(() -> Dispatcher.runSafely(name, action));
     }
 
     // What the network calls.
@@ -476,13 +489,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         void run(Now now, LeaseEngine.Output output);
     }
 
-    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed. */
+    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed or is closed. */
     private boolean run(Step step) {
         LeaseEngine.Output output = new LeaseEngine.Output();
         boolean wakeTimer;
         lock.lock();
         try {
-            if (failed) {
+            if (failed || closed) {
                 return false;
             }
             Now now = clock.now();

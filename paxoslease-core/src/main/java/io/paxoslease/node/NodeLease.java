@@ -2,10 +2,12 @@ package io.paxoslease.node;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseLostException;
+import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Tenure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A tenure as the application sees it. Its state is the claim's tenure and the clock, nothing else. */
@@ -16,6 +18,7 @@ final class NodeLease implements Lease {
     private final long token;
     private final List<Runnable> lossActions = new ArrayList<>(0);
     private @Nullable Boolean lost;
+    private final AtomicBoolean over = new AtomicBoolean();
 
     NodeLease(LeaseNode node, Claim claim, long token) {
         this.node = node;
@@ -40,16 +43,26 @@ final class NodeLease implements Lease {
 
     @Override
     public boolean isHeld() {
-        Tenure tenure = tenure();
-        return tenure != null && tenure.isActive(node.now());
+        return remainingNanos() > 0;
     }
 
     @Override
     public Duration remaining() {
+        return Duration.ofNanos(remainingNanos());
+    }
+
+    private long remainingNanos() {
         Tenure tenure = tenure();
-        return tenure == null
-                ? Duration.ZERO
-                : Duration.ofNanos(tenure.deadline().remainingNanos(node.now()));
+        if (tenure == null) {
+            return 0;
+        }
+        Now now = node.now();
+        long nanos = tenure.deadline().remainingNanos(now);
+        // What was once said to be over stays over, also if the wall clock that said so is set back.
+        if (nanos == 0 && over.compareAndSet(false, true)) {
+            node.endTenure(claim, token, now);
+        }
+        return nanos;
     }
 
     @Override
@@ -83,7 +96,7 @@ final class NodeLease implements Lease {
                 return;
             }
         }
-        node.dispatch(name(), action);
+        node.runLossAction(name(), action);
     }
 
     @Override
@@ -102,7 +115,7 @@ final class NodeLease implements Lease {
             lossActions.clear();
         }
         if (wasLost) {
-            actions.forEach(action -> node.dispatch(name(), action));
+            actions.forEach(action -> node.runLossAction(name(), action));
         }
     }
 
@@ -114,6 +127,6 @@ final class NodeLease implements Lease {
 
     private @Nullable Tenure tenure() {
         Tenure tenure = claim.tenure;
-        return tenure != null && tenure.token() == token && !node.isFailed() ? tenure : null;
+        return tenure != null && tenure.token() == token && !over.get() && !node.isFailed() ? tenure : null;
     }
 }

@@ -132,6 +132,21 @@ class LeaseNodeTests {
         }
 
         @Test
+        void thatWasSeenToBeOverStaysOverAlsoIfTheWallClockIsSetBack() throws InterruptedException {
+            LeaderElection election = node.election("leader");
+            election.start();
+            Lease lease = election.lease().orElseThrow();
+
+            clock.stepWallClock(TIME);
+            assertThat(lease.isHeld()).isFalse();
+            clock.stepWallClock(TIME.negated());
+
+            assertThat(lease.isHeld()).isFalse();
+            assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+            assertThat(next().kind()).isEqualTo(Kind.LOST);
+        }
+
+        @Test
         void extendsForItsFullTimeAndKeepsItsToken() {
             Lease lease = taken("job");
             long token = lease.fencingToken();
@@ -313,11 +328,15 @@ class LeaseNodeTests {
         void readsTheClockAtEveryCall() {
             LeaderElection election = node.election("leader");
             election.start();
+            Lease tenure = election.lease().orElseThrow();
 
             clock.suspend(TIME);
 
-            assertThat(election.isLeader()).isFalse();
-            assertThat(election.lease()).isEmpty();
+            assertThat(tenure.isHeld()).isFalse();
+            assertThat(election.lease())
+                    .as("by now it may lead again, in another tenure")
+                    .satisfies(next -> assertThat(next.map(Lease::fencingToken).orElse(Long.MAX_VALUE))
+                            .isGreaterThan(tenure.fencingToken()));
         }
 
         @Test
@@ -414,6 +433,15 @@ class LeaseNodeTests {
         assertThat(node.election("leader").isLeader()).isFalse();
         assertThat(List.of(next().kind(), next().kind(), next().kind(), next().kind()))
                 .containsExactlyInAnyOrder(Kind.ACQUIRED, Kind.ACQUIRED, Kind.RELEASED, Kind.RELEASED);
+    }
+
+    @Test
+    void aClosedNodeTakesNothingMore() {
+        node.close();
+
+        assertThat(node.tryAcquire("job", TIME)).isEmpty();
+        node.election("leader").start();
+        assertThat(node.election("leader").isLeader()).isFalse();
     }
 
     @Test

@@ -215,7 +215,7 @@ final class Simulation {
         this.drift = dice.one(0, 1, 1, 10, 30) / 100.0;
         this.wallClocksAgree = dice.chance(0.3);
         this.roundTimeoutNanos = dice.one(100, 500, 1_000) * MILLI;
-        this.usualDelayNanos = Math.min(maxLeaseNanos / 20, dice.one(50_000, 500_000, 5 * MILLI));
+        this.usualDelayNanos = Math.min(maxLeaseNanos / 60, dice.one(50_000, 500_000, 5 * MILLI));
         this.troubleEndsNanos = 15 * maxLeaseNanos + dice.nextLong(15 * maxLeaseNanos);
         this.loss = dice.one(0, 0, 1, 5, 20) / 100.0;
         this.duplication = dice.one(0, 1, 5, 20) / 100.0;
@@ -336,7 +336,9 @@ final class Simulation {
 
     private void planDeed(Dice dice, Host host, int resource, int deed, long at) {
         long longest = host.timing.maxLeaseNanos();
-        long lease = dice.chance(0.5) ? longest : dice.spread(Timing.MIN_LEASE_NANOS, longest);
+        // Two round trips must fit well into D, or nobody can ever win.
+        long shortest = Math.max(Timing.MIN_LEASE_NANOS, 20 * usualDelayNanos);
+        long lease = dice.chance(0.5) ? longest : dice.spread(shortest, longest);
         long wait = dice.spread(1, 5 * maxLeaseNanos);
         int pick = dice.nextInt(1000);
         long yield = dice.one(0, 0, 200) * MILLI;

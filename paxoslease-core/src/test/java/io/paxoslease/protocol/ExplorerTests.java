@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -15,8 +16,13 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class ExplorerTests {
 
-    private static Universe.Bounds bounds(int acceptors, int ballots, int crashes, Mistake... mistakes) {
-        return new Universe.Bounds(acceptors, 2, ballots, crashes, 2, Set.of(mistakes));
+    private static Universe.Bounds bounds(int acceptors, int ballots, int crashes) {
+        return new Universe.Bounds(acceptors, 2, ballots, crashes, 2, false, Set.of());
+    }
+
+    /** X8. Every attempt may take the short path or both phases. */
+    private static Universe.Bounds withShortPath(int acceptors, int ballots, int crashes) {
+        return new Universe.Bounds(acceptors, 2, ballots, crashes, 2, true, Set.of());
     }
 
     private static Explorer.Report explore(Universe.Bounds bounds, long maxStates) {
@@ -55,7 +61,7 @@ class ExplorerTests {
     @ParameterizedTest
     @MethodSource("weakened")
     void wanderingFindsTheViolation(Set<Mistake> mistakes) {
-        Universe.Bounds bounds = new Universe.Bounds(3, 2, 3, 1, 2, mistakes);
+        Universe.Bounds bounds = new Universe.Bounds(3, 2, 3, 1, 2, false, mistakes);
         Explorer.Report report = Explorer.wander(bounds, 20_000_000, 1);
         System.out.println("Wandering found " + mistakes + " after " + report.steps() + " steps");
         assertThat(report.violation()).isEqualTo("two owners at one instant");
@@ -64,5 +70,37 @@ class ExplorerTests {
     @Test
     void wanderingFindsNothingWithOurRules() {
         assertThat(Explorer.wander(bounds(3, 3, 1), 1_000_000, 1).violation()).isNull();
+    }
+
+    @Test
+    void theShortPathIsSafeInEveryStateOfSmallWorlds() {
+        assertThat(explore(withShortPath(2, 1, 1), Long.MAX_VALUE).complete()).isTrue();
+        assertThat(explore(withShortPath(3, 1, 0), Long.MAX_VALUE).complete()).isTrue();
+    }
+
+    @Test
+    void theShortPathIsSafeInLargerWorldsAsFarAsTheyAreExplored() {
+        long states = Boolean.getBoolean("paxoslease.proof") ? Long.getLong("paxoslease.states", 100_000_000) : 400_000;
+        explore(withShortPath(2, 3, 1), states);
+        explore(withShortPath(3, 2, 1), states);
+        assertThat(Explorer.wander(withShortPath(3, 3, 1), 1_000_000, 1).violation())
+                .isNull();
+    }
+
+    /** X8 leans on these rules alone, so its violations show soon. */
+    @ParameterizedTest
+    @EnumSource(
+            names = {
+                "OVERWRITING",
+                "QUARANTINE_TOO_SHORT",
+                "PROMISE_NOT_RAISED_BY_ACCEPT",
+                "OWNER_COMPARED_BY_NODE_ID",
+                "FAILED_EXTENSION_RELEASES"
+            })
+    void theShortPathNeedsEachOfItsRules(Mistake mistake) {
+        Universe.Bounds bounds = new Universe.Bounds(3, 2, 3, 1, 2, true, Set.of(mistake));
+        Explorer.Report report = Explorer.wander(bounds, 20_000_000, 1);
+        System.out.println("Wandering with the short path found " + mistake + " after " + report.steps() + " steps");
+        assertThat(report.violation()).isEqualTo("two owners at one instant");
     }
 }

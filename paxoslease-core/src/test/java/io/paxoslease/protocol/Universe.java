@@ -27,7 +27,14 @@ final class Universe {
     static final String RESOURCE = "r";
 
     /** The bounds of a world. */
-    record Bounds(int acceptors, int proposers, int ballots, int crashes, int leaseTicks, Set<Mistake> mistakes) {
+    record Bounds(
+            int acceptors,
+            int proposers,
+            int ballots,
+            int crashes,
+            int leaseTicks,
+            boolean shortPath,
+            Set<Mistake> mistakes) {
 
         Timing timing() {
             return new Timing(leaseTicks * TICK_NANOS, 0);
@@ -137,9 +144,9 @@ final class Universe {
         return new Now(nanos, 0);
     }
 
-    // Steps, numbered: 0 is a tick, then the crashes, then four deeds of each proposer, then the deliveries.
+    // Steps, numbered: 0 is a tick, then the crashes, then five deeds of each proposer, then the deliveries.
 
-    private static final int DEEDS = 4;
+    private static final int DEEDS = 5;
 
     /** What {@link #draw} answers if it found nothing to deliver. */
     static final int NO_STEP = -1;
@@ -182,7 +189,7 @@ final class Universe {
         } else if ((kind -= mood.release) < 0) {
             return deeds + 2;
         } else if ((kind -= mood.restart) < 0 || !proposers[proposer].isTrying(RESOURCE)) {
-            return random.nextInt(4) == 0 ? deeds + 3 : deeds;
+            return random.nextInt(4) == 0 ? deeds + 3 : bounds.shortPath && random.nextBoolean() ? deeds + 4 : deeds;
         }
         boolean stale = random.nextInt(100) < mood.stale;
         int acceptor = random.nextInt(acceptors.length);
@@ -240,7 +247,8 @@ final class Universe {
         }
         step -= acceptors.length;
         if (step < DEEDS * proposers.length) {
-            return List.of("start", "giveUp", "release", "settle").get(step % DEEDS) + " p" + step / DEEDS;
+            return List.of("start", "giveUp", "release", "settle", "startInOneRoundTrip")
+                            .get(step % DEEDS) + " p" + step / DEEDS;
         }
         step -= DEEDS * proposers.length;
         int acceptor = 0;
@@ -267,7 +275,8 @@ final class Universe {
             case 0 -> ballotsLeft[index] > 0;
             case 1 -> before.isTrying(RESOURCE);
             case 2 -> holds || before.isTrying(RESOURCE);
-            default -> holds && before.tenure(RESOURCE, now()) == null;
+            case 3 -> holds && before.tenure(RESOURCE, now()) == null;
+            default -> bounds.shortPath && ballotsLeft[index] > 0;
         };
         if (!possible) {
             return null;
@@ -283,12 +292,16 @@ final class Universe {
             }
             case 1 -> proposer.giveUp(RESOURCE, now(), effects);
             case 2 -> proposer.release(RESOURCE, now(), effects);
-            default -> {
+            case 3 -> {
                 if (proposer instanceof WeakProposer weak) {
                     weak.onTimer(RESOURCE, now(), effects);
                 } else {
                     proposer.settle(RESOURCE, now(), effects);
                 }
+            }
+            default -> {
+                next.ballotsLeft[index]--;
+                proposer.startInOneRoundTrip(RESOURCE, bounds.leaseTicks * TICK_NANOS, now(), effects);
             }
         }
         next.send(index, effects);

@@ -52,13 +52,14 @@ class ProtocolPageTests {
     }
 
     @Test
-    void everyRuleHasARowThatNamesItsMethods() {
+    void everyRuleHasARowWithItsMethodsAndTests() {
         List<String> rules = new ArrayList<>();
         Matcher row = RULE_ROW.matcher(Documents.read(PAGE));
         while (row.find()) {
             String[] cells = row.group(2).split("\\|", -1);
             assertThat(cells).as("the row of %s", row.group(1)).hasSize(4);
             assertThat(cells[1]).as("where %s is", row.group(1)).contains("#");
+            assertThat(cells[2]).as("the tests of %s", row.group(1)).containsPattern(TEST_CLASS);
             rules.add(row.group(1));
         }
         assertThat(rules)

@@ -41,7 +41,7 @@ class ReadmeExampleTests {
     @Configuration
     @EnableAutoConfiguration
     @EnableScheduling
-    @Import({InvoiceJob.class, ReportWriter.class})
+    @Import({Examples.InvoiceJob.class, Examples.ReportWriter.class})
     static class ExampleApplication {}
 
     @Test
@@ -61,7 +61,7 @@ class ReadmeExampleTests {
     @Test
     void theReportIsWrittenUnderItsLeaseWhichIsFreeAfterwards() {
         try (ConfigurableApplicationContext application = start()) {
-            ReportWriter writer = application.getBean(ReportWriter.class);
+            Examples.ReportWriter writer = application.getBean(Examples.ReportWriter.class);
 
             writer.writeReport(List.of("one", "two"));
 
@@ -95,46 +95,50 @@ class ReadmeExampleTests {
                 .properties("spring.main.banner-mode=off")
                 .run();
     }
-}
 
-// snippet job
-@Component
-class InvoiceJob {
+    /** An interface, so that what is in it is static without saying so: the README does not either. */
+    interface Examples {
 
-    @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
-    @LeaderOnly("invoices")
-    void sendInvoices() {
-        Lease lease = Lease.current().orElseThrow();
-        System.out.println(lease.owner() + " sends invoices, fencing token " + lease.fencingToken());
-    }
-}
-// end
+        // snippet job
+        @Component
+        class InvoiceJob {
 
-@Component
-class ReportWriter {
-
-    final List<String> written = new ArrayList<>();
-    private final LeaseManager leases;
-
-    ReportWriter(LeaseManager leases) {
-        this.leases = leases;
-    }
-
-    void writeReport(List<String> chapters) {
-        // snippet leases
-        Optional<Lease> attempt = leases.tryAcquire("report/2026-11", Duration.ofSeconds(10));
-        attempt.ifPresent(lease -> {
-            try (lease) {
-                for (String chapter : chapters) {
-                    lease.checkHeld();
-                    write(chapter, lease.fencingToken());
-                }
+            @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
+            @LeaderOnly("invoices")
+            void sendInvoices() {
+                Lease lease = Lease.current().orElseThrow();
+                System.out.println(lease.owner() + " sends invoices, fencing token " + lease.fencingToken());
             }
-        });
+        }
         // end
-    }
 
-    private void write(String chapter, long token) {
-        written.add(chapter + " by token " + token);
+        @Component
+        class ReportWriter {
+
+            final List<String> written = new ArrayList<>();
+            private final LeaseManager leases;
+
+            ReportWriter(LeaseManager leases) {
+                this.leases = leases;
+            }
+
+            void writeReport(List<String> chapters) {
+                // snippet leases
+                Optional<Lease> attempt = leases.tryAcquire("report/2026-11", Duration.ofSeconds(10));
+                attempt.ifPresent(lease -> {
+                    try (lease) {
+                        for (String chapter : chapters) {
+                            lease.checkHeld();
+                            write(chapter, lease.fencingToken());
+                        }
+                    }
+                });
+                // end
+            }
+
+            private void write(String chapter, long token) {
+                written.add(chapter + " by token " + token);
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.spring.boot.http.FrameChannels;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
+import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameServer;
 import io.paxoslease.wire.FrameTransport;
@@ -85,7 +86,8 @@ public final class PaxosLeaseAutoConfiguration {
             PaxosLeaseProperties properties,
             LeaseNode node,
             ObjectProvider<GuardedLeases> guarded,
+            ObjectProvider<LeaderOnlyRegistry> guardedNames,
             ObjectProvider<LeaseEventPublisher> events) {
-        return new PaxosLeaseLifecycle(cell, properties, node, guarded, events);
+        return new PaxosLeaseLifecycle(cell, properties, node, guarded, guardedNames, events);
     }
 }

@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
+import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,15 +16,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationContextAware;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Starts the node after the web server and stops it before: while the application stops, running guarded calls drain, then the leases
  * are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does.
  */
 final class PaxosLeaseLifecycle
-        implements SmartLifecycle, ApplicationListener<ApplicationReadyEvent>, ApplicationContextAware {
+        implements SmartLifecycle, ApplicationListener<ApplicationEvent>, ApplicationContextAware {
 
     /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
@@ -36,10 +39,12 @@ final class PaxosLeaseLifecycle
     private final PaxosLeaseProperties properties;
     private final LeaseNode node;
     private final ObjectProvider<GuardedLeases> guarded;
+    private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
     private final ObjectProvider<LeaseEventPublisher> events;
     private @Nullable ApplicationContext context;
     private boolean nodeStarted;
     private boolean ready;
+    private volatile boolean electionsStarted;
     private volatile boolean running;
 
     PaxosLeaseLifecycle(
@@ -47,11 +52,13 @@ final class PaxosLeaseLifecycle
             PaxosLeaseProperties properties,
             LeaseNode node,
             ObjectProvider<GuardedLeases> guarded,
+            ObjectProvider<LeaderOnlyRegistry> guardedNames,
             ObjectProvider<LeaseEventPublisher> events) {
         this.cell = cell;
         this.properties = properties;
         this.node = node;
         this.guarded = guarded;
+        this.guardedNames = guardedNames;
         this.events = events;
     }
 
@@ -112,13 +119,34 @@ final class PaxosLeaseLifecycle
     }
 
     @Override
-    public synchronized void onApplicationEvent(ApplicationReadyEvent event) {
-        if (event.getApplicationContext() != context || ready) {
-            return;
+    public void onApplicationEvent(ApplicationEvent event) {
+        if ((event instanceof ApplicationReadyEvent started && started.getApplicationContext() == context)
+                || (event instanceof ContextRefreshedEvent refreshed
+                        && refreshed.getApplicationContext() == context
+                        && !isStartedBySpringApplication(refreshed.getApplicationContext()))) {
+            ready();
         }
-        ready = true;
-        if (running) {
-            startElections();
+    }
+
+    /** If it is not, nobody else says when the application is ready. */
+    private static boolean isStartedBySpringApplication(ApplicationContext context) {
+        return context.containsBean("springApplicationArguments");
+    }
+
+    private synchronized void ready() {
+        if (!ready) {
+            ready = true;
+            guardedNames.ifAvailable(registry -> registry.forEachLease(this::startElectionOfLateBean));
+            if (running) {
+                startElections();
+            }
+        }
+    }
+
+    /** A guarded bean that was made after the application became ready. */
+    private void startElectionOfLateBean(String name) {
+        if (electionsStarted && running) {
+            node.election(name).start();
         }
     }
 
@@ -129,8 +157,9 @@ final class PaxosLeaseLifecycle
                 names.add(name);
             }
         });
-        guarded.ifAvailable(leases -> names.addAll(leases.leaseNames()));
+        guardedNames.ifAvailable(registry -> names.addAll(registry.leaseNames()));
         names.forEach(name -> node.election(name).start());
+        electionsStarted = true;
         if (!names.isEmpty()) {
             LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' is a candidate for " + names);
         }

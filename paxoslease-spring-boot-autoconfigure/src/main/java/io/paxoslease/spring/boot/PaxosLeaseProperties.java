@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -48,7 +49,7 @@ public record PaxosLeaseProperties(
         @DefaultValue ShutdownProperties shutdown) {
 
     public PaxosLeaseProperties {
-        members = members == null ? Map.of() : new LinkedHashMap<>(members);
+        members = members == null ? Map.of() : new TreeMap<>(members);
         leases = leases == null ? Map.of() : new LinkedHashMap<>(leases);
     }
 

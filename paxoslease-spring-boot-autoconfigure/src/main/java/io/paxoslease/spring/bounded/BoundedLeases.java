@@ -141,6 +141,11 @@ public final class BoundedLeases implements AutoCloseable {
         checkIdle();
     }
 
+    /** Whether {@link #close()} was called. */
+    public boolean isClosed() {
+        return timer.isShutdown();
+    }
+
     /** Releases every lease and ends the timer. */
     @Override
     public void close() {

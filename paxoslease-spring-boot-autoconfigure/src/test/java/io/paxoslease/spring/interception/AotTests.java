@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
@@ -33,8 +34,7 @@ class AotTests {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
             context.getEnvironment()
                     .getPropertySources()
-                    .addFirst(new MapPropertySource(
-                            "test", java.util.Map.of("spring.aop.proxy-target-class", proxyTargetClass)));
+                    .addFirst(new MapPropertySource("test", Map.of("spring.aop.proxy-target-class", proxyTargetClass)));
             context.register(PaxosLeaseInterceptionAutoConfiguration.class, FakeLeases.class, Implementation.class);
             DefaultGenerationContext generation = new DefaultGenerationContext(
                     new ClassNameGenerator(ClassName.get("io.paxoslease", "Application")),

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.context.ApplicationContext;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -86,12 +87,6 @@ class ScheduledTests {
             go.await(20, TimeUnit.SECONDS);
             running.decrementAndGet();
         }
-
-        @LeaderOnly("jobs")
-        public void direct(CountDownLatch arrived) throws InterruptedException {
-            arrived.countDown();
-            go.await(20, TimeUnit.SECONDS);
-        }
     }
 
     @Test
@@ -145,7 +140,7 @@ class ScheduledTests {
                 });
     }
 
-    private void doesNotOverlap(org.springframework.context.ApplicationContext context) {
+    private void doesNotOverlap(ApplicationContext context) {
         OverlappingJobs jobs = context.getBean(OverlappingJobs.class);
         Outcomes outcomes = Outcomes.of(context);
         await().until(() -> outcomes.count("jobs", Outcome.OVERLAPPING) >= 5);

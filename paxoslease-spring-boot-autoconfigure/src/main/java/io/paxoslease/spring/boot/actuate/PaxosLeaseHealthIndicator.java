@@ -38,7 +38,9 @@ public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
         AcceptorStatus acceptor = node.acceptorStatus();
         Reachability cell = Reachability.of(node, view);
         List<String> problems = view.problems();
-        if (!cell.refused().isEmpty() || !problems.isEmpty()) {
+        if (node.isFailed()) {
+            health.down().withDetail("reason", "this node gave up all its leases because of a defect; restart it");
+        } else if (!cell.refused().isEmpty() || !problems.isEmpty()) {
             health.down().withDetail("reason", "the settings of this node and another do not fit");
         } else if (!cell.hasMajority()) {
             health.down()

@@ -103,14 +103,16 @@ public final class HttpFrameChannel implements FrameChannel {
             throw url.closed();
         }
         if (selector == null) {
+            ByteBuffer input = ByteBuffer.allocateDirect(READ_BYTES);
             Selector opened = Selector.open();
             synchronized (alarm) {
                 wakeAtNanos = System.nanoTime() + Exchange.MAX_TIMEOUT_NANOS;
             }
-            Thread started = daemon(() -> run(opened), "http");
+            Thread started = daemon(() -> run(opened, input), "http");
+            // Before anything is remembered: if there is no thread to be had, the next exchange tries again.
+            started.start();
             thread = started;
             selector = opened;
-            started.start();
         }
     }
 
@@ -120,8 +122,7 @@ public final class HttpFrameChannel implements FrameChannel {
         wakeUp();
     }
 
-    private void run(Selector selector) {
-        ByteBuffer input = ByteBuffer.allocateDirect(READ_BYTES);
+    private void run(Selector selector, ByteBuffer input) {
         while (!closed) {
             try {
                 selector.select(key -> ready(key, input), millisToSleep());

@@ -119,8 +119,9 @@ final class HttpMember {
             addresses = Arrays.asList(InetAddress.getAllByName(url.host()));
         } catch (UnknownHostException unknown) {
             // no addresses says the same
+        } finally {
+            connectTo(addresses);
         }
-        connectTo(addresses);
     }
 
     private synchronized void connectTo(List<InetAddress> addresses) {

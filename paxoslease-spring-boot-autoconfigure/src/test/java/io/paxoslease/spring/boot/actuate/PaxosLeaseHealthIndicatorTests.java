@@ -42,6 +42,18 @@ class PaxosLeaseHealthIndicatorTests {
     }
 
     @Test
+    void aNodeThatGaveUpIsDown() {
+        test.voting()
+                .defective()
+                .view
+                .reachable("node-2", AcceptorState.VOTING)
+                .reachable("node-3", AcceptorState.VOTING);
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails().get("reason")).asString().contains("defect", "restart");
+    }
+
+    @Test
     void aLostMinorityIsUpAndNamed() {
         test.voting().view.reachable("node-2", AcceptorState.VOTING).unreachable("node-3", "Connection refused");
 

@@ -31,7 +31,10 @@ final class TestNode implements AutoCloseable {
     final Clock clock;
     final View view = new View();
 
+    private final Transport transport;
+
     private TestNode(NodeSettings settings, Transport transport) {
+        this.transport = transport;
         clock = new Clock();
         node = new LeaseNode(settings, transport, new Random(1), clock);
     }
@@ -64,13 +67,20 @@ final class TestNode implements AutoCloseable {
                         LEASE_TIME,
                         Duration.ofSeconds(1),
                         false,
-                        false,
+                        true,
                         1_000,
-                        Map.of()),
+                        Map.of("not-here", new NodeSettings.LeaseSettings(LEASE_TIME, false, 10))),
                 new Silence());
         test.node.openAcceptor();
         test.node.start();
         return test;
+    }
+
+    /** The next request makes the node give up, as a defect would. */
+    TestNode defective() {
+        ((Silence) transport).defect = true;
+        node.tryAcquire("any", LEASE_TIME);
+        return this;
     }
 
     TestNode voting() {
@@ -139,8 +149,14 @@ final class TestNode implements AutoCloseable {
         @Override
         public void start(Incarnation self, Receiver receiver) {}
 
+        private volatile boolean defect;
+
         @Override
-        public void send(int acceptor, Request request) {}
+        public void send(int acceptor, Request request) {
+            if (defect) {
+                throw new IllegalStateException("planted");
+            }
+        }
 
         @Override
         public void flush() {}

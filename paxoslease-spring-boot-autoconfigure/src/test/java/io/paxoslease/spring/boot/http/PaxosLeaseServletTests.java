@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,12 +28,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 
 /** In a real Tomcat; the senders write their bytes by hand. */
-@Timeout(60)
+@Timeout(240)
 class PaxosLeaseServletTests {
 
     private static final String START = "POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n";
     private static final String TYPE = "Content-Type: application/vnd.paxoslease.v1\r\n";
 
+    private final AtomicInteger requests = new AtomicInteger();
     private final List<AutoCloseable> closeables = new ArrayList<>();
 
     @AfterEach
@@ -44,7 +46,12 @@ class PaxosLeaseServletTests {
 
     private TomcatNode echo(Duration bodyTime, int slowBodies, boolean async) {
         PaxosLeaseServlet servlet = new PaxosLeaseServlet(
-                () -> TomcatNode.handler(frame -> new FrameReply(200, frame)), bodyTime, slowBodies);
+                () -> {
+                    requests.incrementAndGet();
+                    return TomcatNode.handler(frame -> new FrameReply(200, frame));
+                },
+                bodyTime,
+                slowBodies);
         return closing(TomcatNode.start(servlet, async, PaxosLeaseServletTests::withFewThreads, context -> {}));
     }
 
@@ -309,7 +316,7 @@ class PaxosLeaseServletTests {
         Response response = sender.response();
         assertThat(response.status()).isEqualTo(408);
         assertThat(response.closes()).isTrue();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
     }
 
     @Test
@@ -326,6 +333,9 @@ class PaxosLeaseServletTests {
         List<Sender> slow = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             slow.add(sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx"));
+        }
+        while (requests.get() < 8) {
+            Thread.sleep(10);
         }
         Thread.sleep(200);
         Sender small = sender(node);

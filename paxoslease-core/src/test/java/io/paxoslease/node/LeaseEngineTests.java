@@ -1,0 +1,84 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Timing;
+import java.util.List;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+class LeaseEngineTests {
+
+    private static final Incarnation SELF = new Incarnation("n", 1);
+    private static final long MILLI = 1_000_000L;
+    private static final long LEASE = 10_000 * MILLI;
+
+    private final Timing timing = new Timing(LEASE, 0.01);
+    private final BallotSequence ballots = new BallotSequence();
+    private final LeaseEngine engine = new LeaseEngine(
+            SELF,
+            new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots),
+            false,
+            1_000 * MILLI,
+            new Dice(1));
+    private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
+    private final LeaseEngine.Output out = new LeaseEngine.Output();
+
+    LeaseEngineTests() {
+        acceptor.open(true, at(0));
+    }
+
+    private static Now at(long millis) {
+        return new Now(millis * MILLI, 1_000_000 + millis);
+    }
+
+    private void deliver(Now now) {
+        for (int i = 0; i < out.requests.size(); i++) {
+            Response response = acceptor.handle(out.requests.get(i), now);
+            if (response != null) {
+                engine.onResponse(0, response, now, out);
+            }
+        }
+        out.requests.clear();
+    }
+
+    @Nested
+    class X7Pauses {
+
+        /** The timer was left at the next extension, seconds away, and the round that began was not watched. */
+        @Test
+        void aClaimThatIsTurnedAwayAfterASuspendLeavesTheTimerOfTheNewAttemptSet() {
+            Claim standing = Claim.standing("r", LEASE, 0);
+            engine.submit(standing, at(1), out);
+            deliver(at(1));
+            assertThat(standing.tenure).isNotNull();
+
+            Now resumed = new Now(at(2).nanos(), at(60_000).wallMillis());
+            engine.submit(Claim.once("r", LEASE, resumed.nanos() + LEASE), resumed, out);
+            assertThat(standing.tenure).isNull();
+            assertThat(engine.nextWakeNanos().getAsLong() - resumed.nanos()).isLessThanOrEqualTo(1_000 * MILLI);
+        }
+    }
+
+    @Nested
+    class P6Release {
+
+        @Test
+        void aWithdrawnClaimHoldsNothingAndNothingIsRemembered() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            engine.submit(claim, at(1), out);
+            deliver(at(1));
+            engine.withdraw(claim, at(2), out);
+            assertThat(claim.tenure).isNull();
+            assertThat(engine.candidacies()).isEmpty();
+            assertThat(engine.nextWakeNanos()).isEmpty();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.integration.PaxosLeaseLeaderInitiators;
+import io.paxoslease.spring.integration.PaxosLeaseLockRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.integration.leader.Candidate;
+import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
+import org.springframework.integration.leader.event.LeaderEventPublisher;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/** Spring Integration on leases: a lock registry, and leader election for the application's candidates. */
+@AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
+@ConditionalOnClass(LockRegistry.class)
+public final class PaxosLeaseIntegrationAutoConfiguration {
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(LeaseManager.class)
+    @EnableConfigurationProperties(PaxosLeaseProperties.class)
+    static class LockConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(LockRegistry.class)
+        PaxosLeaseLockRegistry paxosLeaseLockRegistry(LeaseManager manager, PaxosLeaseProperties properties) {
+            return new PaxosLeaseLockRegistry(manager, properties.leaseTime());
+        }
+    }
+
+    /** Unless something else elects already. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(LeaseNode.class)
+    @ConditionalOnMissingBean(
+            type = {
+                "org.springframework.integration.support.leader.LockRegistryLeaderInitiator",
+                "org.springframework.integration.zookeeper.leader.LeaderInitiator",
+                "org.springframework.integration.hazelcast.leader.LeaderInitiator",
+                "org.springframework.cloud.kubernetes.commons.leader.LeaderInitiator"
+            })
+    @EnableConfigurationProperties(PaxosLeaseIntegrationProperties.class)
+    static class LeaderConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        PaxosLeaseLeaderInitiators paxosLeaseLeaderInitiators(
+                LeaseNode node,
+                ObjectProvider<Candidate> candidates,
+                ObjectProvider<LeaderEventPublisher> publisher,
+                ApplicationEventPublisher events,
+                PaxosLeaseIntegrationProperties properties) {
+            return new PaxosLeaseLeaderInitiators(
+                    node,
+                    () -> withRoles(candidates.orderedStream().toList(), properties.roles(), node),
+                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)));
+        }
+
+        private static List<Candidate> withRoles(List<Candidate> beans, List<String> roles, LeaseNode node) {
+            Set<String> known = beans.stream().map(Candidate::getRole).collect(Collectors.toSet());
+            List<Candidate> all = new ArrayList<>(beans);
+            for (String role : roles) {
+                if (known.add(role)) {
+                    all.add(new DefaultCandidate(node.incarnation().nodeId(), role));
+                }
+            }
+            return all;
+        }
+    }
+}

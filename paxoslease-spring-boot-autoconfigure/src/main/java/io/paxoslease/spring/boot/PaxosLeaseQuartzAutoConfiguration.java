@@ -1,0 +1,44 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.LeaseManager;
+import io.paxoslease.spring.quartz.PaxosLeaseTriggerListener;
+import java.util.Objects;
+import org.quartz.Scheduler;
+import org.quartz.SchedulerException;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+/** On request, lets the jobs of Quartz run on the leader only. */
+@AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
+@ConditionalOnClass(Scheduler.class)
+@ConditionalOnBean(LeaseManager.class)
+@ConditionalOnProperty(prefix = "paxoslease.quartz", name = "lease")
+@EnableConfigurationProperties(PaxosLeaseQuartzProperties.class)
+public final class PaxosLeaseQuartzAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    PaxosLeaseTriggerListener paxosLeaseTriggerListener(LeaseManager manager, PaxosLeaseQuartzProperties properties) {
+        return new PaxosLeaseTriggerListener(manager.election(Objects.requireNonNull(properties.lease())));
+    }
+
+    /** Before the schedulers start, which is when the context starts its lifecycles. */
+    @Bean
+    SmartInitializingSingleton paxosLeaseQuartzGuard(
+            ObjectProvider<Scheduler> schedulers, PaxosLeaseTriggerListener listener) {
+        return () -> schedulers.forEach(scheduler -> {
+            try {
+                scheduler.getListenerManager().addTriggerListener(listener);
+            } catch (SchedulerException failure) {
+                throw new IllegalStateException("The scheduler " + scheduler + " takes no trigger listener", failure);
+            }
+        });
+    }
+}

@@ -1,0 +1,260 @@
+package io.paxoslease.spring.integration;
+
+import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseTransition;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.integration.leader.Candidate;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.LeaderEventPublisher;
+
+/**
+ * Leader election for one Spring Integration {@link Candidate}. The lease is called like the candidate's role, so {@code paxoslease.leases.<role>}
+ * configures it and {@code @LeaderOnly("<role>")} shares it.
+ *
+ * <p>The candidate and the listeners are called on a thread of the role's own, granted before revoked and in turns. A candidate that does its
+ * work inside {@code onGranted} is interrupted when it is to stop. When leadership is given up on purpose, by {@code yield()} or
+ * {@link #stop()}, the candidate is revoked before the lease is released; another node does not begin before this one has ended. When it is lost,
+ * the candidate learns of it at once, which is before others can get the lease.
+ *
+ * <p>Safe to call from any thread.
+ */
+public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
+
+    /** Stopped before the node, which has 512 less than the default. */
+    private static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 256;
+
+    private static final Log LOG = LogFactory.getLog(PaxosLeaseLeaderInitiator.class);
+    private static final Context NOT_LEADER = () -> false;
+    private static final long IDLE_SECONDS = 10;
+
+    private final LeaderElection election;
+    private final Candidate candidate;
+    private final LeaderEventPublisher publisher;
+    private final ThreadPoolExecutor worker;
+    private @Nullable Leadership current;
+    private boolean running;
+
+    /**
+     * Creates the initiator of a candidate.
+     *
+     * @param node the node of this application
+     * @param candidate who wants to lead
+     * @param publisher tells the application
+     */
+    public PaxosLeaseLeaderInitiator(LeaseNode node, Candidate candidate, LeaderEventPublisher publisher) {
+        this.candidate = candidate;
+        this.publisher = publisher;
+        this.election = node.election(candidate.getRole());
+        this.worker =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "paxoslease-role-" + candidate.getRole());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        worker.allowCoreThreadTimeOut(true);
+        node.addListener(this::onTransition);
+    }
+
+    private void onTransition(LeaseTransition transition) {
+        if (!transition.leaseName().equals(election.name())) {
+            return;
+        }
+        switch (transition.kind()) {
+            case ACQUIRED -> grantIfLeading();
+            case LOST, RELEASED -> revoke(transition.fencingToken());
+            default -> {}
+        }
+    }
+
+    /** The context of the leadership that lasts now; one that never leads if there is none. */
+    public synchronized Context getContext() {
+        return current == null ? NOT_LEADER : current;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!running) {
+            running = true;
+            election.start();
+            grantIfLeading();
+        }
+    }
+
+    private synchronized void grantIfLeading() {
+        Lease lease = election.lease().orElse(null);
+        if (!running || lease == null || current != null && current.lease.fencingToken() == lease.fencingToken()) {
+            return;
+        }
+        if (current != null) {
+            current.end(() -> {});
+        }
+        current = new Leadership(lease);
+        worker.execute(current::grant);
+    }
+
+    private synchronized void revoke(long fencingToken) {
+        Leadership leadership = current;
+        if (leadership != null && leadership.lease.fencingToken() == fencingToken) {
+            current = null;
+            leadership.end(() -> {});
+        }
+    }
+
+    private synchronized void yield(Leadership leadership) {
+        if (current == leadership) {
+            leadership.end(leadership.lease::release);
+        }
+    }
+
+    @Override
+    public void stop() {
+        stop(() -> {});
+    }
+
+    @Override
+    public synchronized void stop(Runnable callback) {
+        running = false;
+        Leadership leadership = current;
+        current = null;
+        Runnable release = () -> {
+            election.stop();
+            callback.run();
+        };
+        if (leadership == null) {
+            release.run();
+        } else {
+            leadership.end(release);
+        }
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public String toString() {
+        return "PaxosLeaseLeaderInitiator[role " + candidate.getRole() + ", id " + candidate.getId() + "]";
+    }
+
+    /** One tenure as the candidate sees it. */
+    private final class Leadership implements Context {
+
+        private final Lease lease;
+        private volatile boolean ended;
+        private boolean granted;
+        private boolean revoked;
+        private @Nullable Thread granting;
+
+        Leadership(Lease lease) {
+            this.lease = lease;
+        }
+
+        @Override
+        public boolean isLeader() {
+            return !ended && lease.isHeld();
+        }
+
+        @Override
+        public void yield() {
+            PaxosLeaseLeaderInitiator.this.yield(this);
+        }
+
+        @Override
+        public String getRole() {
+            return candidate.getRole();
+        }
+
+        /** On the role's thread. One that ended before it began is not mentioned. */
+        void grant() {
+            if (!beginGranting()) {
+                return;
+            }
+            boolean taken = false;
+            try {
+                candidate.onGranted(this);
+                taken = true;
+            } catch (InterruptedException revokedMeanwhile) {
+                LOG.debug("Candidate of role '" + candidate.getRole() + "' was interrupted");
+            } catch (RuntimeException failure) {
+                LOG.warn(
+                        "Candidate of role '" + candidate.getRole() + "' could not take the leadership; it yields",
+                        failure);
+            } finally {
+                endGranting();
+            }
+            if (!taken) {
+                PaxosLeaseLeaderInitiator.this.yield(this);
+            } else if (isLeader()) {
+                publish(() -> publisher.publishOnGranted(PaxosLeaseLeaderInitiator.this, this, candidate.getRole()));
+            }
+        }
+
+        private synchronized boolean beginGranting() {
+            if (ended) {
+                return false;
+            }
+            granted = true;
+            granting = Thread.currentThread();
+            return true;
+        }
+
+        private synchronized void endGranting() {
+            granting = null;
+            Thread.interrupted();
+        }
+
+        /** From any thread; more than once if it was given up and then released. */
+        synchronized void end(Runnable afterwards) {
+            ended = true;
+            if (granting != null && granting != Thread.currentThread()) {
+                granting.interrupt();
+            }
+            worker.execute(() -> {
+                revoke();
+                afterwards.run();
+            });
+        }
+
+        /** On the role's thread. */
+        private void revoke() {
+            if (!granted || revoked) {
+                return;
+            }
+            revoked = true;
+            try {
+                candidate.onRevoked(this);
+            } catch (RuntimeException failure) {
+                LOG.warn("Candidate of role '" + candidate.getRole() + "' failed when it was revoked", failure);
+            }
+            publish(() -> publisher.publishOnRevoked(PaxosLeaseLeaderInitiator.this, this, candidate.getRole()));
+        }
+
+        private void publish(Runnable event) {
+            try {
+                event.run();
+            } catch (RuntimeException failure) {
+                LOG.warn("A listener to the leadership of role '" + candidate.getRole() + "' failed", failure);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "Leadership[role " + candidate.getRole() + ", id " + candidate.getId() + ", token "
+                    + lease.fencingToken() + (isLeader() ? ", leads]" : ", does not lead]");
+        }
+    }
+}

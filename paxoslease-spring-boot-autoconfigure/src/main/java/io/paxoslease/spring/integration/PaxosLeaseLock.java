@@ -1,0 +1,216 @@
+package io.paxoslease.spring.integration;
+
+import io.paxoslease.LeaseUnavailableException;
+import io.paxoslease.spring.bounded.BoundedLease;
+import io.paxoslease.spring.bounded.BoundedLeases;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.springframework.integration.support.locks.DistributedLock;
+
+/** A lock of the registry: first among the threads of this process, then among the nodes of the cell. */
+final class PaxosLeaseLock implements DistributedLock {
+
+    private static final Duration ONE_WAIT = Duration.ofHours(1);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final BoundedLeases leases;
+    private final String name;
+    private final ReentrantLock local = new ReentrantLock();
+    private volatile long usedNanos = System.nanoTime();
+
+    /** What the thread that holds {@link #local} got from the cell; guarded by it. */
+    private @Nullable BoundedLease lease;
+
+    private Duration timeToLive = BoundedLeases.UNBOUNDED;
+
+    PaxosLeaseLock(BoundedLeases leases, String name) {
+        this.leases = leases;
+        this.name = name;
+    }
+
+    /** How a thread that holds the local lock asks the cell. */
+    private interface Attempt {
+        @Nullable
+        BoundedLease run() throws InterruptedException;
+    }
+
+    @Override
+    public void lock() {
+        lock(BoundedLeases.UNBOUNDED);
+    }
+
+    @Override
+    public void lock(Duration ttl) {
+        local.lock();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    enter(ttl, () -> waitFor(ttl));
+                    return;
+                } catch (InterruptedException later) {
+                    interrupted = true;
+                    local.lock();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        local.lockInterruptibly();
+        enter(BoundedLeases.UNBOUNDED, () -> waitFor(BoundedLeases.UNBOUNDED));
+    }
+
+    @Override
+    public boolean tryLock() {
+        if (!local.tryLock()) {
+            return false;
+        }
+        try {
+            return enter(BoundedLeases.UNBOUNDED, () -> tryOnce(BoundedLeases.UNBOUNDED));
+        } catch (InterruptedException impossible) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        return tryLock(Duration.ofNanos(unit.toNanos(time)), BoundedLeases.UNBOUNDED);
+    }
+
+    @Override
+    public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
+        long began = System.nanoTime();
+        if (!local.tryLock(TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS)) {
+            return false;
+        }
+        Duration rest = waitTime.minusNanos(System.nanoTime() - began);
+        return enter(
+                ttl, () -> rest.isNegative() || rest.isZero() || waitTime.isZero() ? tryOnce(ttl) : tryFor(ttl, rest));
+    }
+
+    /** Keeps the local lock, which the caller took, exactly if the cell's lock is held or is had now. */
+    private boolean enter(Duration ttl, Attempt attempt) throws InterruptedException {
+        boolean entered = false;
+        try {
+            BoundedLease held = lease;
+            if (local.getHoldCount() > 1 && held != null) {
+                if (!held.isHeld()) {
+                    throw new ConcurrentModificationException(expired());
+                }
+                entered = true;
+            } else {
+                BoundedLease taken = attempt.run();
+                if (taken != null) {
+                    lease = taken;
+                    timeToLive = ttl;
+                    entered = true;
+                }
+            }
+            usedNanos = System.nanoTime();
+            return entered;
+        } finally {
+            if (!entered) {
+                local.unlock();
+            }
+        }
+    }
+
+    private @Nullable BoundedLease tryOnce(Duration ttl) {
+        return leases.tryAcquire(name, ttl).orElse(null);
+    }
+
+    private @Nullable BoundedLease tryFor(Duration ttl, Duration maxWait) throws InterruptedException {
+        try {
+            return leases.acquire(name, ttl, maxWait);
+        } catch (LeaseUnavailableException unavailable) {
+            return null;
+        }
+    }
+
+    private BoundedLease waitFor(Duration ttl) throws InterruptedException {
+        while (true) {
+            BoundedLease taken = tryFor(ttl, ONE_WAIT);
+            if (taken != null) {
+                return taken;
+            }
+            if (leases.isClosed()) {
+                throw new IllegalStateException("The registry of the lock '" + name + "' is closed");
+            }
+            TimeUnit.NANOSECONDS.sleep(PAUSE_NANOS);
+        }
+    }
+
+    @Override
+    public void unlock() {
+        requireOwner();
+        if (local.getHoldCount() > 1) {
+            local.unlock();
+            return;
+        }
+        BoundedLease held = lease;
+        boolean wasHeld = held != null && held.isHeld();
+        try {
+            if (held != null) {
+                held.release();
+            }
+        } finally {
+            lease = null;
+            usedNanos = System.nanoTime();
+            local.unlock();
+        }
+        if (!wasHeld) {
+            throw new ConcurrentModificationException(expired());
+        }
+    }
+
+    /** Sets a new end; the time to live that the lock was taken with if none is given. */
+    void renew(@Nullable Duration ttl) {
+        requireOwner();
+        if (ttl != null) {
+            timeToLive = ttl;
+        }
+        BoundedLease held = lease;
+        if (held == null || !held.prolong(timeToLive)) {
+            throw new IllegalStateException(expired());
+        }
+    }
+
+    private void requireOwner() {
+        if (!local.isHeldByCurrentThread()) {
+            throw new IllegalMonitorStateException("The current thread does not hold the lock '" + name + "'");
+        }
+    }
+
+    private String expired() {
+        return "The lock '" + name + "' expired while it was held; another node may have worked under it since";
+    }
+
+    boolean isUnused() {
+        return !local.isLocked() && !local.hasQueuedThreads();
+    }
+
+    long idleMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - usedNanos);
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("A distributed lock has no conditions");
+    }
+
+    @Override
+    public String toString() {
+        return "PaxosLeaseLock[" + name + (local.isLocked() ? ", locked here]" : ", not locked here]");
+    }
+}

@@ -1,0 +1,137 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NoTransport;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.wire.FrameChannel;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class PaxosLeaseAutoConfigurationTests {
+
+    private static final AutoConfigurations OURS = AutoConfigurations.of(
+            PaxosLeaseAutoConfiguration.class,
+            PaxosLeaseHttpAutoConfiguration.class,
+            PaxosLeaseInterceptionAutoConfiguration.class,
+            PaxosLeaseEventsAutoConfiguration.class);
+
+    private static final String[] MEMBER = {
+        "server.port=18081",
+        "paxoslease.members.a=http://localhost:18081",
+        "paxoslease.members.b=http://localhost:18082",
+        "paxoslease.members.c=http://localhost:18083"
+    };
+
+    private final ApplicationContextRunner plain = new ApplicationContextRunner().withConfiguration(OURS);
+    private final WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(OURS);
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnNode {
+        @Bean
+        LeaseNode ownNode() {
+            return new LeaseNode(
+                    NodeSettings.standalone("own", Duration.ofSeconds(1)), new NoTransport(), new SplittableRandom(1));
+        }
+    }
+
+    @Test
+    void withoutSettingsThereIsAStandaloneNodeThatLeadsAtOnce() {
+        plain.run(context -> {
+            assertThat(context).hasSingleBean(LeaseManager.class);
+            LeaseManager leases = context.getBean(LeaseManager.class);
+            assertThat(leases.tryAcquire("job", Duration.ofSeconds(1))).isPresent();
+        });
+    }
+
+    @Test
+    void aStandaloneNodeExposesNothing() {
+        web.run(context -> assertThat(
+                        servlet(context.getBean(ServletRegistrationBean.class)).isEnabled())
+                .isFalse());
+    }
+
+    @Test
+    void aMemberAnswersUnderTheBasePath() {
+        web.withPropertyValues(MEMBER)
+                .withPropertyValues("paxoslease.endpoint.base-path=/cell")
+                .run(context -> {
+                    ServletRegistrationBean<?> servlet = servlet(context.getBean(ServletRegistrationBean.class));
+                    assertThat(servlet.isEnabled()).isTrue();
+                    assertThat(servlet.getUrlMappings()).containsExactly("/cell/messages");
+                    assertThat(servlet.getServlet()).isInstanceOf(PaxosLeaseServlet.class);
+                });
+    }
+
+    @Test
+    void aProposerOnlyNodeExposesNothing() {
+        web.withPropertyValues(MEMBER)
+                .withPropertyValues("paxoslease.node-id=d")
+                .run(context -> assertThat(servlet(context.getBean(ServletRegistrationBean.class))
+                                .isEnabled())
+                        .isFalse());
+    }
+
+    @Test
+    void aMemberWithoutAWebServerIsRefusedButAProposerIsNot() {
+        plain.withPropertyValues(MEMBER)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidCellConfigurationException.class)
+                        .hasMessageContainingAll("paxoslease.members.a", "no servlet web server"));
+        plain.withPropertyValues(MEMBER)
+                .withPropertyValues("paxoslease.node-id=d")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void nothingIsThereWhenDisabled() {
+        web.withPropertyValues("paxoslease.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(LeaseManager.class)
+                        .doesNotHaveBean(FrameChannel.class)
+                        .doesNotHaveBean(ServletRegistrationBean.class));
+    }
+
+    @Test
+    void anOwnNodeReplacesTheAutoConfiguredOne() {
+        plain.withUserConfiguration(OwnNode.class)
+                .run(context -> assertThat(context.getBean(LeaseManager.class)).isSameAs(context.getBean("ownNode")));
+    }
+
+    @Test
+    void anUnknownSslBundleIsRefusedByName() {
+        plain.withPropertyValues("paxoslease.ssl.bundle=nowhere")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidCellConfigurationException.class)
+                        .hasMessageContainingAll("paxoslease.ssl.bundle", "nowhere"));
+    }
+
+    @Test
+    void aLeaseSetToBeSoughtIsSoughtOnceTheApplicationIsReadyAndReleasedWhenItStops() {
+        plain.withPropertyValues("paxoslease.leases.billing.candidate=true").run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            assertThat(node.election("billing").isLeader()).isTrue();
+            context.close();
+            assertThat(node.election("billing").isLeader()).isFalse();
+        });
+    }
+
+    private static ServletRegistrationBean<?> servlet(ServletRegistrationBean<?> registration) {
+        return registration;
+    }
+}

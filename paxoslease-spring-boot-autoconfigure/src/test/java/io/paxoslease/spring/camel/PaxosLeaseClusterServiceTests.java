@@ -1,0 +1,112 @@
+package io.paxoslease.spring.camel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.spring.bounded.LocalCell;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.camel.CamelContext;
+import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.cluster.CamelClusterMember;
+import org.apache.camel.cluster.CamelClusterView;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Routes of two Camel applications, written as Camel's documentation of the master component has them. */
+class PaxosLeaseClusterServiceTests {
+
+    private static final Duration SOON = LocalCell.leaseTime().multipliedBy(8);
+
+    private LocalCell cell;
+    private Application first;
+    private Application second;
+
+    @BeforeEach
+    void start() throws Exception {
+        cell = LocalCell.of(3);
+        first = new Application(1);
+        second = new Application(2);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        first.camel.close();
+        second.camel.close();
+        cell.close();
+    }
+
+    @Test
+    void aMasterRouteRunsOnOneNode() {
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 2);
+
+        second.camel.start();
+        await().pollDelay(LocalCell.leaseTime()).until(() -> true);
+
+        assertThat(second.polls).hasValue(0);
+        assertThat(first.service.isLeader("reports")).isTrue();
+        assertThat(second.service.isLeader("reports")).isFalse();
+    }
+
+    @Test
+    void stoppingTheApplicationHandsTheRouteOver() {
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+        second.camel.start();
+
+        first.camel.stop();
+
+        await().atMost(SOON).until(() -> second.polls.get() > 0);
+    }
+
+    @Test
+    void aNodeThatIsCutOffStopsItsRouteAndAnotherTakesOver() {
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+        second.camel.start();
+
+        cell.isolate(1);
+
+        await().atMost(SOON).until(() -> second.polls.get() > 0);
+        int before = first.polls.get();
+        await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+        assertThat(first.polls).hasValue(before);
+    }
+
+    @Test
+    void theViewTellsWhoLeads() throws Exception {
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+        second.camel.start();
+        CamelClusterView here = first.service.getView("reports");
+        CamelClusterView there = second.service.getView("reports");
+
+        await().atMost(SOON).until(() -> there.getLeader().isPresent());
+
+        assertThat(there.getLeader()).map(CamelClusterMember::getId).contains("n1");
+        assertThat(here.getLeader()).map(CamelClusterMember::isLocal).contains(true);
+        assertThat(there.getLocalMember().isLeader()).isFalse();
+        assertThat(here.getMembers()).map(CamelClusterMember::getId).containsExactly("n1", "n2", "n3");
+    }
+
+    private final class Application {
+
+        final AtomicInteger polls = new AtomicInteger();
+        final PaxosLeaseClusterService service;
+        final CamelContext camel = new DefaultCamelContext();
+
+        Application(int node) throws Exception {
+            service = new PaxosLeaseClusterService(cell.node(node));
+            camel.addService(service);
+            camel.addRoutes(new RouteBuilder() {
+                @Override
+                public void configure() {
+                    from("master:reports:timer:tick?delay=0&period=20").process(exchange -> polls.incrementAndGet());
+                }
+            });
+        }
+    }
+}

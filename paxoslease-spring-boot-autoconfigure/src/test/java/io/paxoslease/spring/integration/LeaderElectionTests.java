@@ -1,0 +1,348 @@
+package io.paxoslease.spring.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.boot.PaxosLeaseIntegrationAutoConfiguration;
+import io.paxoslease.spring.bounded.LocalCell;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+import org.springframework.integration.config.EnableIntegration;
+import org.springframework.integration.dsl.IntegrationFlow;
+import org.springframework.integration.dsl.Pollers;
+import org.springframework.integration.leader.AbstractCandidate;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.OnGrantedEvent;
+import org.springframework.integration.leader.event.OnRevokedEvent;
+import org.springframework.integration.support.SmartLifecycleRoleController;
+
+/** Applications written for Spring Integration's leader election, two nodes of a cell of three. */
+class LeaderElectionTests {
+
+    private static final Duration SOON = LocalCell.leaseTime().multipliedBy(5);
+
+    private static LocalCell cell;
+
+    private final List<AnnotationConfigApplicationContext> contexts = new CopyOnWriteArrayList<>();
+
+    @BeforeAll
+    static void startCell() {
+        cell = LocalCell.of(3);
+    }
+
+    @AfterAll
+    static void closeCell() {
+        cell.close();
+    }
+
+    @AfterEach
+    void closeContexts() {
+        contexts.forEach(AnnotationConfigApplicationContext::close);
+    }
+
+    @Test
+    void oneOfTwoApplicationsIsGrantedTheRole() {
+        Application first = start(1, Application.class).getBean(Application.class);
+        await().atMost(SOON).until(() -> first.candidate.isLeader());
+        Application second = start(2, Application.class).getBean(Application.class);
+
+        await().pollDelay(LocalCell.leaseTime()).until(() -> true);
+
+        assertThat(first.calls).containsExactly("onGranted reports", "OnGrantedEvent reports");
+        assertThat(second.calls).isEmpty();
+        assertThat(second.initiator().getContext().isLeader()).isFalse();
+        assertThat(first.initiator().getContext().isLeader()).isTrue();
+    }
+
+    @Test
+    void whoYieldsIsRevokedAndTheOtherIsGranted() {
+        Application first = start(1, Application.class).getBean(Application.class);
+        await().atMost(SOON).until(() -> first.calls.contains("OnGrantedEvent reports"));
+        Application second = start(2, Application.class).getBean(Application.class);
+
+        first.candidate.context.yield();
+
+        assertThat(first.candidate.isLeader()).isFalse();
+        handOver(first.initiator(), () -> second.calls.contains("OnGrantedEvent reports"));
+        assertThat(first.calls.subList(0, 4))
+                .containsExactly(
+                        "onGranted reports", "OnGrantedEvent reports", "onRevoked reports", "OnRevokedEvent reports");
+    }
+
+    @Test
+    void whoLosesTheLeaseIsRevokedAndGrantedAgainLater() {
+        Application first = start(1, Application.class).getBean(Application.class);
+        await().atMost(SOON).until(() -> first.calls.contains("OnGrantedEvent reports"));
+        Application second = start(2, Application.class).getBean(Application.class);
+        cell.isolate(1);
+        try {
+            await().atMost(SOON).until(() -> second.calls.contains("OnGrantedEvent reports"));
+            assertThat(first.candidate.isLeader()).isFalse();
+            await().atMost(SOON).until(() -> first.calls.contains("OnRevokedEvent reports"));
+        } finally {
+            cell.rejoin(1);
+        }
+
+        handOver(second.initiator(), () -> first.calls.size() == 6);
+
+        assertThat(first.candidate.isLeader()).isTrue();
+    }
+
+    @Test
+    void closingTheApplicationRevokesBeforeTheOtherIsGranted() {
+        AnnotationConfigApplicationContext closing = start(1, Application.class);
+        Application first = closing.getBean(Application.class);
+        await().atMost(SOON).until(() -> first.calls.contains("OnGrantedEvent reports"));
+        Application second = start(2, Application.class).getBean(Application.class);
+
+        closing.close();
+
+        assertThat(first.calls).endsWith("onRevoked reports", "OnRevokedEvent reports");
+        await().atMost(SOON).until(() -> second.candidate.isLeader());
+    }
+
+    @Test
+    void canBeStoppedAndStartedAgain() {
+        AnnotationConfigApplicationContext context = start(1, Application.class);
+        Application application = context.getBean(Application.class);
+        await().atMost(SOON).until(() -> application.candidate.isLeader());
+        PaxosLeaseLeaderInitiators initiators = context.getBean(PaxosLeaseLeaderInitiators.class);
+
+        initiators.stop();
+        await().atMost(SOON).until(() -> application.calls.contains("OnRevokedEvent reports"));
+        initiators.start();
+
+        await().atMost(SOON).until(() -> application.calls.size() == 6);
+        assertThat(application.candidate.isLeader()).isTrue();
+    }
+
+    @Test
+    void aCandidateThatWorksInsideOnGrantedIsInterruptedToYield() throws InterruptedException {
+        Worker worker = start(1, WorkingApplication.class).getBean(Worker.class);
+        assertThat(worker.began.await(5, TimeUnit.SECONDS)).isTrue();
+
+        worker.context.yield();
+
+        assertThat(worker.interrupted.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(worker.revoked.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aCandidateThatCannotTakeTheLeadershipYieldsIt() {
+        start(1, FailingApplication.class);
+        Application second = start(2, FailingApplicationsRival.class).getBean(Application.class);
+
+        await().atMost(SOON.multipliedBy(2)).until(() -> second.candidate.isLeader());
+    }
+
+    @Test
+    void endpointsOfARoleRunWhereTheLeaderIs() {
+        EndpointApplication first = start(1, EndpointApplication.class).getBean(EndpointApplication.class);
+        await().atMost(SOON).until(() -> first.polls.size() > 2);
+        AnnotationConfigApplicationContext secondContext = start(2, EndpointApplication.class);
+        EndpointApplication second = secondContext.getBean(EndpointApplication.class);
+        SmartLifecycleRoleController roles = contexts.get(0).getBean(SmartLifecycleRoleController.class);
+        assertThat(roles.allEndpointsRunning("cluster")).isTrue();
+        assertThat(second.polls).isEmpty();
+
+        handOver(
+                contexts.get(0)
+                        .getBean(PaxosLeaseLeaderInitiators.class)
+                        .initiator("cluster")
+                        .orElseThrow(),
+                () -> !second.polls.isEmpty());
+
+        assertThat(roles.noEndpointsRunning("cluster")).isTrue();
+    }
+
+    /** Yields, and again each time that the other node was too slow and this one got the lease back. */
+    private static void handOver(PaxosLeaseLeaderInitiator leader, Callable<Boolean> done) {
+        await().atMost(SOON.multipliedBy(3))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(LocalCell.leaseTime())
+                .until(() -> {
+                    if (done.call()) {
+                        return true;
+                    }
+                    leader.getContext().yield();
+                    return false;
+                });
+    }
+
+    private AnnotationConfigApplicationContext start(int node, Class<?> application) {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        TestPropertyValues.of("paxoslease.integration.roles=cluster").applyTo(context);
+        // The cell outlives the contexts.
+        context.registerBean(
+                "leaseNode", LeaseNode.class, () -> cell.node(node), definition -> definition.setDestroyMethodName(""));
+        context.register(PaxosLeaseIntegrationAutoConfiguration.class, application);
+        contexts.add(context);
+        context.refresh();
+        return context;
+    }
+
+    /** A candidate and listeners, as in Spring Integration's documentation. */
+    @Configuration
+    static class Application {
+
+        final List<String> calls = new CopyOnWriteArrayList<>();
+        final ReportsCandidate candidate = new ReportsCandidate("reports", calls);
+
+        @Bean
+        ReportsCandidate candidate() {
+            return candidate;
+        }
+
+        @EventListener
+        void granted(OnGrantedEvent event) {
+            if (event.getRole().equals(candidate.getRole())) {
+                calls.add("OnGrantedEvent " + event.getRole());
+            }
+        }
+
+        @EventListener
+        void revoked(OnRevokedEvent event) {
+            if (event.getRole().equals(candidate.getRole())) {
+                calls.add("OnRevokedEvent " + event.getRole());
+            }
+        }
+
+        @Autowired
+        ObjectProvider<PaxosLeaseLeaderInitiators> provider;
+
+        PaxosLeaseLeaderInitiator initiator() {
+            return provider.getObject().initiator("reports").orElseThrow();
+        }
+    }
+
+    static class ReportsCandidate extends AbstractCandidate {
+
+        private final List<String> calls;
+        volatile Context context;
+
+        ReportsCandidate(String role, List<String> calls) {
+            super(null, role);
+            this.calls = calls;
+        }
+
+        boolean isLeader() {
+            return context != null && context.isLeader();
+        }
+
+        @Override
+        public void onGranted(Context granted) {
+            context = granted;
+            calls.add("onGranted " + getRole());
+        }
+
+        @Override
+        public void onRevoked(Context revoked) {
+            calls.add("onRevoked " + getRole());
+        }
+    }
+
+    @Configuration
+    static class WorkingApplication {
+
+        @Bean
+        Worker worker() {
+            return new Worker();
+        }
+    }
+
+    static class Worker extends AbstractCandidate {
+
+        final CountDownLatch began = new CountDownLatch(1);
+        final CountDownLatch interrupted = new CountDownLatch(1);
+        final CountDownLatch revoked = new CountDownLatch(1);
+        volatile Context context;
+
+        Worker() {
+            super(null, "work");
+        }
+
+        @Override
+        public void onGranted(Context granted) throws InterruptedException {
+            context = granted;
+            began.countDown();
+            try {
+                Thread.sleep(60_000);
+            } catch (InterruptedException yielded) {
+                interrupted.countDown();
+                throw yielded;
+            }
+        }
+
+        @Override
+        public void onRevoked(Context ended) {
+            revoked.countDown();
+        }
+    }
+
+    @Configuration
+    static class FailingApplication {
+
+        @Bean
+        AbstractCandidate candidate() {
+            return new AbstractCandidate(null, "fragile") {
+                @Override
+                public void onGranted(Context context) {
+                    throw new IllegalStateException("on purpose");
+                }
+
+                @Override
+                public void onRevoked(Context context) {}
+            };
+        }
+    }
+
+    @Configuration
+    static class FailingApplicationsRival extends Application {
+
+        @Override
+        @Bean
+        ReportsCandidate candidate() {
+            return new ReportsCandidate("fragile", calls) {
+                @Override
+                public void onGranted(Context granted) {
+                    candidate.context = granted;
+                }
+            };
+        }
+    }
+
+    /** No candidate of its own: its role is named in paxoslease.integration.roles. */
+    @Configuration
+    @EnableIntegration
+    static class EndpointApplication {
+
+        final List<String> polls = new CopyOnWriteArrayList<>();
+
+        @Bean
+        IntegrationFlow reports() {
+            return IntegrationFlow.fromSupplier(
+                            () -> "report",
+                            source -> source.poller(Pollers.fixedDelay(20))
+                                    .role("cluster")
+                                    .autoStartup(false))
+                    .handle(message -> polls.add("poll"))
+                    .get();
+        }
+    }
+}

@@ -1,0 +1,277 @@
+package io.paxoslease.spring.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.spring.bounded.LocalCell;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.springframework.integration.support.locks.DistributedLock;
+
+/** The lock registry as two nodes of a cell of three see it. */
+class PaxosLeaseLockRegistryTests {
+
+    private static final Duration SOON = LocalCell.leaseTime().multipliedBy(5);
+
+    private static LocalCell cell;
+
+    private final ExecutorService otherThread = Executors.newSingleThreadExecutor();
+    private PaxosLeaseLockRegistry first;
+    private PaxosLeaseLockRegistry second;
+    private String key;
+
+    @BeforeAll
+    static void startCell() {
+        cell = LocalCell.of(3);
+    }
+
+    @AfterAll
+    static void closeCell() {
+        cell.close();
+    }
+
+    @BeforeEach
+    void createRegistries(TestInfo test) {
+        key = test.getDisplayName();
+        first = new PaxosLeaseLockRegistry(cell.node(1), LocalCell.leaseTime());
+        second = new PaxosLeaseLockRegistry(cell.node(2), LocalCell.leaseTime());
+    }
+
+    @AfterEach
+    void closeRegistries() {
+        otherThread.shutdownNow();
+        first.close();
+        second.close();
+    }
+
+    @Test
+    void excludesTheOtherNodeUntilItIsUnlocked() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+        assertThat(second.obtain(key).tryLock()).isFalse();
+        assertThat(second.obtain(key).tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
+
+        lock.unlock();
+
+        assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
+        second.obtain(key).unlock();
+    }
+
+    @Test
+    void whoWaitsGetsTheLockWhenItIsUnlocked() throws Exception {
+        first.obtain(key).lock();
+        Future<?> waiting = otherThread.submit(() -> second.obtain(key).lock());
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(100, TimeUnit.MILLISECONDS));
+
+        first.obtain(key).unlock();
+
+        waiting.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
+        assertThat(second.lease(key)).isPresent();
+    }
+
+    @Test
+    void isTheSameLockForTheSameKey() {
+        assertThat(first.obtain(key)).isSameAs(first.obtain(key)).isNotSameAs(first.obtain("another"));
+        assertThatIllegalArgumentException().isThrownBy(() -> first.obtain(42));
+    }
+
+    @Test
+    void isReentrant() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+        lock.lockInterruptibly();
+        assertThat(lock.tryLock()).isTrue();
+        assertThat(lock.tryLock(1, TimeUnit.SECONDS)).isTrue();
+
+        lock.unlock();
+        lock.unlock();
+        lock.unlock();
+        assertThat(second.obtain(key).tryLock()).isFalse();
+        lock.unlock();
+
+        assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
+    }
+
+    @Test
+    void belongsToTheThreadThatTookIt() throws Exception {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+
+        assertThat((boolean) inOtherThread(() -> lock.tryLock())).isFalse();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> inOtherThread(Executors.callable(lock::unlock)))
+                .withCauseInstanceOf(IllegalMonitorStateException.class);
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> inOtherThread(Executors.callable(() -> first.renewLock(key))))
+                .withCauseInstanceOf(IllegalMonitorStateException.class);
+
+        lock.unlock();
+        assertThat((boolean) inOtherThread(() -> lock.tryLock())).isTrue();
+    }
+
+    @Test
+    void isRenewedForMuchLongerThanTheLeaseTime() throws InterruptedException {
+        first.obtain(key).lock();
+
+        assertThat(second.obtain(key)
+                        .tryLock(LocalCell.leaseTime().multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS))
+                .isFalse();
+
+        first.obtain(key).unlock();
+    }
+
+    @Test
+    void whoUnlocksALockThatWasLostIsTold() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+        cell.isolate(1);
+        try {
+            assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                    .isTrue();
+        } finally {
+            cell.rejoin(1);
+        }
+
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::tryLock);
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+        assertThat(second.lease(key)).isPresent();
+        second.obtain(key).unlock();
+        assertThat(lock.tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    }
+
+    @Test
+    void endsWithItsTimeToLive() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        lock.lock(Duration.ofMillis(100));
+
+        assertThat(second.obtain(key).tryLock(SOON, Duration.ofSeconds(10))).isTrue();
+
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+        assertThat(second.lease(key)).isPresent();
+    }
+
+    @Test
+    void renewalGivesItAnotherTimeToLive() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        assertThat(lock.tryLock(Duration.ZERO, Duration.ofMillis(300))).isTrue();
+        for (int i = 0; i < 4; i++) {
+            Thread.sleep(100);
+            first.renewLock(key);
+        }
+        first.renewLock(key, Duration.ofSeconds(10));
+        Thread.sleep(400);
+
+        lock.unlock();
+    }
+
+    @Test
+    void anExpiredLockIsNotRenewed() {
+        DistributedLock lock = first.obtain(key);
+        lock.lock(Duration.ofMillis(20));
+        await().until(() -> first.lease(key).isEmpty());
+
+        assertThatIllegalStateException().isThrownBy(() -> first.renewLock(key));
+        assertThatIllegalStateException().isThrownBy(() -> first.renewLock("never obtained"));
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+    }
+
+    @Test
+    void whoWaitsCanBeInterrupted() throws Exception {
+        first.obtain(key).lock();
+        Thread waiting = new Thread(() -> {
+            try {
+                second.obtain(key).lockInterruptibly();
+            } catch (InterruptedException expected) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        waiting.start();
+
+        waiting.interrupt();
+
+        waiting.join(5_000);
+        assertThat(waiting.isAlive()).isFalse();
+        first.obtain(key).unlock();
+        assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
+    }
+
+    @Test
+    void lockItselfIsNotEndedByAnInterrupt() throws Exception {
+        first.obtain(key).lock();
+        Future<Boolean> waiting = otherThread.submit(() -> {
+            Thread.currentThread().interrupt();
+            second.obtain(key).lock();
+            return Thread.interrupted() && second.lease(key).isPresent();
+        });
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(100, TimeUnit.MILLISECONDS));
+
+        first.obtain(key).unlock();
+
+        assertThat(waiting.get(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    }
+
+    @Test
+    void runsTasksUnderALockOnAllNodes() throws Exception {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        for (int i = 0; i < 40; i++) {
+            PaxosLeaseLockRegistry registry = i % 2 == 0 ? first : second;
+            threads.submit(() -> {
+                registry.executeLocked(key, () -> {
+                    most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                    inside.decrementAndGet();
+                });
+                return null;
+            });
+        }
+        threads.shutdown();
+
+        assertThat(threads.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(most).hasValue(1);
+    }
+
+    @Test
+    void forgetsLocksThatNobodyUsesWhenAsked() {
+        DistributedLock used = first.obtain("used");
+        used.lock();
+        DistributedLock unused = first.obtain(key);
+
+        first.expireUnusedOlderThan(-1);
+
+        assertThat(first.obtain("used")).isSameAs(used);
+        assertThat(first.obtain(key)).isNotSameAs(unused);
+        used.unlock();
+    }
+
+    @Test
+    void hasNoConditions() {
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> first.obtain(key).newCondition());
+    }
+
+    private <T> T inOtherThread(Callable<T> task) throws InterruptedException, ExecutionException {
+        return otherThread.submit(task).get();
+    }
+}
