@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 
 /** A cell whose nodes all live in this process. */
@@ -26,6 +27,7 @@ public final class LocalCell implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
+    private final AtomicInteger inFlight = new AtomicInteger();
     private final List<LeaseNode> nodes = new ArrayList<>();
     private final List<String> ids = new ArrayList<>();
     private final InProcessNetwork network;
@@ -35,7 +37,7 @@ public final class LocalCell implements AutoCloseable {
             ids.add("n" + i);
         }
         Cell cell = new Cell("default", ids);
-        network = new InProcessNetwork(cell, wires);
+        network = new InProcessNetwork(cell, this::carry);
         for (String id : ids) {
             LeaseNode node = new LeaseNode(
                     new NodeSettings(
@@ -58,6 +60,22 @@ public final class LocalCell implements AutoCloseable {
         Awaitility.await()
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> nodes.stream().allMatch(node -> node.acceptorState() == AcceptorState.VOTING));
+    }
+
+    private void carry(Runnable delivery) {
+        inFlight.incrementAndGet();
+        wires.execute(() -> {
+            try {
+                delivery.run();
+            } finally {
+                inFlight.decrementAndGet();
+            }
+        });
+    }
+
+    /** Waits until everything that was sent so far has arrived, such as the messages of a release. */
+    public void awaitDelivered() {
+        Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> inFlight.get() == 0);
     }
 
     /** A cell of that many acceptors, all of them voting. */

@@ -76,6 +76,7 @@ class PaxosLeaseLockProviderContractTests {
                                 return lease;
                             })
                             .isPresent());
+            cell.awaitDelivered();
         }
     }
 }
