@@ -199,7 +199,8 @@ final class Simulation {
         this.corruption = dice.one(0, 0, 1, 5) / 100.0;
         this.refusedConnection = dice.nextDouble();
         // Most lives show more schedules with messages that are sent one by one.
-        int kindOfWire = mistakes.isEmpty() ? dice.nextInt(10) : 0;
+        int draw = dice.nextInt(10);
+        int kindOfWire = mistakes.isEmpty() ? draw : 0;
         boolean frames = kindOfWire >= 7;
         this.flipsBits = kindOfWire != 9;
         this.wire = frames ? new FrameWire(this, kindOfWire < 9) : new MessageWire(this);
@@ -379,10 +380,7 @@ final class Simulation {
                 }
                 case 4 -> {
                     if (old != null && old.isStanding()) {
-                        run(life, (now, out) -> life.engine.resign(old, now, out));
-                        if (old.tenure != null) {
-                            violate("a lease is held after it was resigned");
-                        }
+                        resign(life, old);
                     }
                 }
                 case 5 -> {
@@ -680,6 +678,16 @@ final class Simulation {
         life.claims.remove(claim);
         if (claim.tenure != null) {
             violate("a lease is held after its claim was withdrawn");
+        }
+    }
+
+    private void resign(Life life, Claim claim) {
+        Tenure tenure = claim.tenure;
+        boolean held = tenure != null && tenure.isActive(now(life.host));
+        run(life, (now, out) -> life.engine.resign(claim, now, out));
+        // What had ended by itself was no longer there to be resigned; a cell of one has the next tenure at once.
+        if (claim.tenure != null && (held || claim.tenure == tenure)) {
+            violate("a lease is held after it was resigned");
         }
     }
 
