@@ -274,15 +274,33 @@ record CellConfiguration(
         }
 
         private List<WireSettings.Secret> secrets() {
-            String secret = properties.security().sharedSecret();
-            if (secret == null || secret.isEmpty()) {
+            List<String> accepted = properties.security().acceptedSecrets();
+            if (!hasSecret()) {
+                if (!accepted.isEmpty()) {
+                    throw invalid(
+                            PREFIX + "security.accepted-secrets",
+                            null,
+                            "paxoslease.security.shared-secret is not set, so that no frame is authenticated",
+                            "Set paxoslease.security.shared-secret, too.");
+                }
                 return List.of();
             }
+            List<WireSettings.Secret> secrets = new ArrayList<>();
+            secrets.add(secret(
+                    "security.shared-secret",
+                    String.valueOf(properties.security().sharedSecret())));
+            for (int i = 0; i < accepted.size(); i++) {
+                secrets.add(secret("security.accepted-secrets[" + i + "]", accepted.get(i)));
+            }
+            return secrets;
+        }
+
+        private static WireSettings.Secret secret(String property, String text) {
             try {
-                return List.of(new WireSettings.Secret(secret));
+                return new WireSettings.Secret(text);
             } catch (IllegalArgumentException tooShort) {
                 throw invalid(
-                        PREFIX + "security.shared-secret",
+                        PREFIX + property,
                         null,
                         String.valueOf(tooShort.getMessage()),
                         "Use a long random text, for example the output of: openssl rand -base64 32");

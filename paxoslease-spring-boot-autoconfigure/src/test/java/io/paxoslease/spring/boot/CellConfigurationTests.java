@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -310,8 +311,41 @@ class CellConfigurationTests {
         }
 
         @Test
+        void theSharedSecretIsUsedAndOthersAreAccepted() {
+            assertThat(configure(with(
+                                    THREE_REMOTE,
+                                    "paxoslease.security.shared-secret=0123456789abcdef",
+                                    "paxoslease.security.accepted-secrets=fedcba9876543210,another long secret"))
+                            .wire()
+                            .secrets())
+                    .hasSize(3);
+        }
+
+        @Test
+        void acceptedSecretsAreHeldToTheSameRules() {
+            InvalidCellConfigurationException refusal = refused(with(
+                    THREE_REMOTE,
+                    "paxoslease.security.shared-secret=0123456789abcdef",
+                    "paxoslease.security.accepted-secrets=fedcba9876543210,hunter2"));
+
+            assertThat(refusal.property()).isEqualTo("paxoslease.security.accepted-secrets[1]");
+            assertThat(refusal).hasMessageContaining("at least 16 bytes").hasMessageNotContaining("hunter2");
+        }
+
+        @Test
+        void acceptedSecretsAloneAuthenticateNothing() {
+            InvalidCellConfigurationException refusal =
+                    refused("paxoslease.security.accepted-secrets=fedcba9876543210");
+
+            assertThat(refusal.property()).isEqualTo("paxoslease.security.accepted-secrets");
+            assertThat(refusal.remedy()).contains("paxoslease.security.shared-secret");
+        }
+
+        @Test
         void aSecretNeverShowsInTheProperties() {
-            assertThat(new PaxosLeaseProperties.SecurityProperties("correct horse battery", false).toString())
+            assertThat(new PaxosLeaseProperties.SecurityProperties(
+                                    "correct horse battery", List.of("staple horse staple"), false)
+                            .toString())
                     .doesNotContain("horse");
         }
     }
