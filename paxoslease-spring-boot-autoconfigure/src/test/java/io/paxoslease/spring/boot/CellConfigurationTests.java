@@ -167,7 +167,8 @@ class CellConfigurationTests {
 
         @Test
         void thatIsTooLongIsRefused() {
-            assertThat(refused("paxoslease.node-id=" + "x".repeat(256))).hasMessageContaining("255 bytes");
+            assertThat(refused("paxoslease.node-id=" + "x".repeat(256)))
+                    .hasMessageEndingWith("': it is longer than 255 bytes of UTF-8");
         }
     }
 
@@ -198,6 +199,14 @@ class CellConfigurationTests {
 
             assertThat(refusal.property()).isEqualTo("paxoslease.members.a");
             assertThat(refusal.value()).isEqualTo(url);
+        }
+
+        @Test
+        void doNotShowTheirPasswordWhenTheyAreRefused() {
+            InvalidCellConfigurationException refusal = refused("paxoslease.members.a=http://me:hunter2@host");
+
+            assertThat(refusal.value()).isEqualTo("http://me:...@host");
+            assertThat(refusal).hasMessageNotContaining("hunter2");
         }
 
         @Test
@@ -256,9 +265,24 @@ class CellConfigurationTests {
         }
 
         @Test
+        void aLeaseTimeThatLacksItsUnitIsWarnedOf() {
+            assertThat(configure("paxoslease.lease-time=10").warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("paxoslease.lease-time is 10ms", "10s");
+            assertThat(configure("paxoslease.lease-time=100ms").warnings()).isEmpty();
+        }
+
+        @Test
+        void aNegativeDrainTimeoutIsRefused() {
+            assertThat(refused("paxoslease.shutdown.drain-timeout=-1s"))
+                    .hasMessage("Property paxoslease.shutdown.drain-timeout = '-1s': it must not be negative");
+        }
+
+        @Test
         void leaseTimeAboveTheMaximumIsRefused() {
             assertThat(refused("paxoslease.lease-time=20s", "paxoslease.max-lease-time=10s"))
-                    .hasMessageContainingAll("paxoslease.lease-time = 'PT20S'", "max-lease-time = PT10S");
+                    .hasMessageContainingAll("paxoslease.lease-time = '20s'", "max-lease-time = 10s");
         }
     }
 
