@@ -85,6 +85,8 @@ class SampleTextTests {
         try (URLClassLoader classes = new URLClassLoader(
                 new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
             Class<?> application = classes.loadClass("com.example.FirstApplication");
+            ClassLoader before = Thread.currentThread().getContextClassLoader();
+            Thread.currentThread().setContextClassLoader(classes);
             try (ConfigurableApplicationContext context = new SpringApplicationBuilder(application)
                     .properties("server.port=0", "spring.main.banner-mode=off")
                     .run()) {
@@ -92,6 +94,8 @@ class SampleTextTests {
                 Awaitility.await()
                         .atMost(Duration.ofSeconds(60))
                         .until(() -> output.getOut().contains(" sends invoices, token "));
+            } finally {
+                Thread.currentThread().setContextClassLoader(before);
             }
         }
     }
