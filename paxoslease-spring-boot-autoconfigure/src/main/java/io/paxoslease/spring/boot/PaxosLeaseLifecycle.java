@@ -92,13 +92,15 @@ final class PaxosLeaseLifecycle
     }
 
     private void requireServerIfAcceptor() {
-        boolean served = context != null && context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET);
+        boolean served = context != null
+                && (context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET)
+                        || context.containsBean(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER));
         if (!cell.standalone() && cell.isAcceptor() && !served) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.members." + cell.node().nodeId(),
                     String.valueOf(cell.members().get(cell.node().nodeId())),
-                    "this node is a member, but the application has no servlet web server in which its acceptor could answer",
-                    "Add spring-boot-starter-webmvc, or leave this node out of the members: it can lead without being one.");
+                    "this node is a member, but the application has no web server in which its acceptor could answer",
+                    "Add spring-boot-starter-webmvc or spring-boot-starter-webflux, or leave this node out of the members: it can lead without being one.");
         }
     }
 
