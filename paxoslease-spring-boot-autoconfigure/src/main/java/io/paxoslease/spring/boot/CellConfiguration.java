@@ -79,6 +79,7 @@ record CellConfiguration(
             Duration roundTimeout = roundTimeout(leaseTime);
             String basePath = basePath();
             requireAuthentication(members);
+            requireHistory();
             boolean standalone = members.isEmpty();
             Cell cell = cell(standalone ? List.of(nodeId) : List.copyOf(members.keySet()));
             warnAboutSize(cell, standalone);
@@ -115,6 +116,25 @@ record CellConfiguration(
                 members.put(id, uri);
             });
             return members;
+        }
+
+        private void requireHistory() {
+            int events = properties.history().events();
+            if (events < 0) {
+                throw invalid(
+                        PREFIX + "history.events",
+                        events,
+                        "a number of events cannot be negative",
+                        "Set 0 for no history, or leave it at 64.");
+            }
+            int leases = properties.history().leases();
+            if (leases < 1) {
+                throw invalid(
+                        PREFIX + "history.leases",
+                        leases,
+                        "at least one lease must have a history",
+                        "Leave it at 256, or set paxoslease.history.events=0 for no history at all.");
+            }
         }
 
         private static URI url(String property, String url) {

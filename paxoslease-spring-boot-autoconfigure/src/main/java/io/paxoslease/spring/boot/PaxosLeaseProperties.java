@@ -30,6 +30,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param security Who may talk to this node.
  * @param ssl TLS for calls between nodes.
  * @param shutdown What happens when the application stops.
+ * @param history What is remembered of what happened to the leases.
  */
 @ConfigurationProperties("paxoslease")
 public record PaxosLeaseProperties(
@@ -47,7 +48,8 @@ public record PaxosLeaseProperties(
         @DefaultValue EndpointProperties endpoint,
         @DefaultValue SecurityProperties security,
         @DefaultValue SslProperties ssl,
-        @DefaultValue ShutdownProperties shutdown) {
+        @DefaultValue ShutdownProperties shutdown,
+        @DefaultValue HistoryProperties history) {
 
     public PaxosLeaseProperties {
         members = members == null ? Map.of() : new TreeMap<>(members);
@@ -128,4 +130,14 @@ public record PaxosLeaseProperties(
      *     spring.lifecycle.timeout-per-shutdown-phase.
      */
     public record ShutdownProperties(@DefaultValue("20s") Duration drainTimeout) {}
+
+    /**
+     * What is remembered of what happened to the leases.
+     *
+     * @param events How many events of each lease this node remembers. Repeated extensions count as one. 0 for no history.
+     * @param leases How many leases have a history at most.
+     */
+    public record HistoryProperties(
+            @DefaultValue("64") int events,
+            @DefaultValue("256") int leases) {}
 }

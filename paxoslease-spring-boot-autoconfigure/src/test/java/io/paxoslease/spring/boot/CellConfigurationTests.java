@@ -253,6 +253,8 @@ class CellConfigurationTests {
             "paxoslease.max-clock-drift, 0.5",
             "paxoslease.max-clock-drift, -0.1",
             "paxoslease.max-clock-drift, NaN",
+            "paxoslease.history.events, -1",
+            "paxoslease.history.leases, 0",
             "paxoslease.round-timeout, 0s",
             "paxoslease.round-timeout, 10s",
             "paxoslease.leases.job.lease-time, 11s",
