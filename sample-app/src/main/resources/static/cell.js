@@ -61,6 +61,12 @@ function connect() {
   source.addEventListener("cell", event => { if (source === stream) hear(JSON.parse(event.data)); });
 }
 function hear(told) {
+  // The node that tells may have been asked just now for the first time: then the last one's word stands.
+  for (const [id, node] of Object.entries(told.nodes)) {
+    if (node.ageMillis < 0) node.ageMillis = 0;
+    else continue;
+    if (!node.state || node.state === "RUNNING" || node.state === "PAUSED") node.view = cell?.nodes[id]?.view ?? null;
+  }
   cell = told;
   heard = performance.now();
   const here = origins[at];
@@ -403,7 +409,7 @@ function drawRound(round) {
     const y2 = a.lost ? a.y1 + .62 * (a.y2 - a.y1) : a.y2;
     picture.append(svg("line", {class: "arrow " + type, x1, y1: a.y1, x2, y2, "marker-end": a.lost ? "" : "url(#head-" + type + ")"}));
     if (a.lost) picture.append(svg("text", {x: x2, y: y2 + 4, "text-anchor": "middle", "font-weight": 700, style: "fill:var(--bad)"}, "✕"));
-    const at = REQUESTS.includes(a.type) ? .5 : .34;
+    const at = REQUESTS.includes(a.type) ? .58 : .3;
     picture.append(svg("text", {class: "halo", x: x1 + at * (x(a.to) - x1), y: a.y1 + at * (a.y2 - a.y1) + 4, "text-anchor": "middle"}, a.type));
   }
   const outcome = round.lines.filter(l => l.type === "accepted").length + 1 > columns.length / 2 ? "accepted by a majority" : "no majority yet";

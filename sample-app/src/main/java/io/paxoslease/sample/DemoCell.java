@@ -132,15 +132,23 @@ final class DemoCell implements AutoCloseable {
         faults.set(node, faults.of(node).cut(cut));
     }
 
-    /** Ends an application so that nobody hears of it: what it says while it stops is lost. Returns at once; false if it is not running. */
-    boolean kill(String node) {
+    /**
+     * Ends an application so that nobody hears of it: what it says while it stops is lost. Returns at once; false if it is not running, or if it is
+     * the last one, without which nothing could be restarted.
+     */
+    synchronized boolean kill(String node) {
         ConfigurableApplicationContext application = nodes.get(node);
-        if (application == null || !application.isActive() || !faults.of(node).alive()) {
+        boolean last = nodeIds().stream().noneMatch(other -> !other.equals(node) && isUp(other));
+        if (application == null || last || !isUp(node)) {
             return false;
         }
         faults.set(node, new DemoFaults.NodeState(false, false, DemoFaults.Cut.NONE));
         new Thread(application::close, "demo-kill-" + node).start();
         return true;
+    }
+
+    private boolean isUp(String node) {
+        return state(node).equals("RUNNING") || state(node).equals("PAUSED");
     }
 
     /** Starts an application that was killed, with an empty memory. Returns at once; false if it is not down. */

@@ -69,7 +69,7 @@ class LiveCell {
      *
      * @param url its base URL
      * @param view what it answered last, null if it does not answer
-     * @param ageMillis how long ago that was
+     * @param ageMillis how long ago that was, negative if it was not asked yet
      * @param state of the demo cell: see {@link DemoCell#state}; null outside of it
      * @param cut of the demo cell: what of its network is cut; null outside of it
      */
@@ -132,7 +132,7 @@ class LiveCell {
                     new Node(
                             url,
                             answer == null || gone ? null : answer.view(),
-                            answer == null ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - answer.nanos()),
+                            answer == null ? -1 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - answer.nanos()),
                             state,
                             demo == null ? null : demo.faults().of(id).cut()));
         });

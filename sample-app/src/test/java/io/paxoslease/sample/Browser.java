@@ -30,7 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A headless Chromium, driven through its DevTools protocol: no driver program and no library are needed. */
 final class Browser implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private final Process process;
