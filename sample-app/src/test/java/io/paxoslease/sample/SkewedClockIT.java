@@ -24,8 +24,8 @@ class SkewedClockIT {
     @Test
     void timesOfAWrongRateAreTranslated() throws Exception {
         assumeTrue(SkewedClock.isAvailable(), "libfaketime is not installed");
-        check(SkewedClock.withRate(1.01), 1.01);
-        check(SkewedClock.withRate(0.99), 0.99);
+        check(SkewedClock.withRate(1.01));
+        check(SkewedClock.withRate(0.99));
     }
 
     @Test
@@ -33,10 +33,10 @@ class SkewedClockIT {
         assumeTrue(SkewedClock.isAvailable(), "libfaketime is not installed");
         SkewedClock clock = SkewedClock.settable(directory.resolve("clock"));
         clock.set(Duration.ofHours(-1));
-        check(clock, 1);
+        check(clock);
     }
 
-    private static void check(SkewedClock clock, double rate) throws IOException, InterruptedException {
+    private static void check(SkewedClock clock) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(clock.command());
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -49,24 +49,15 @@ class SkewedClockIT {
         try (BufferedReader answers = process.inputReader(StandardCharsets.US_ASCII)) {
             JavaProcess.awaitExecution(process);
             clock.started();
-            long firstOwnNanos = 0;
-            long firstAskedNanos = 0;
-            for (int question = 0; question < 20; question++) {
+            for (int question = 0; question < 30; question++) {
                 long askedNanos = System.nanoTime();
                 process.getOutputStream().write('?');
                 process.getOutputStream().flush();
                 long ownNanos = Long.parseLong(answers.readLine());
                 long answeredNanos = System.nanoTime();
+                // After three seconds a rate of 1 instead of 1.01 would be 30 ms off.
                 assertThat(clock.toMachineNanos(ownNanos))
                         .isBetween(askedNanos - TOLERANCE_NANOS, answeredNanos + TOLERANCE_NANOS);
-                if (question == 0) {
-                    firstOwnNanos = ownNanos;
-                    firstAskedNanos = answeredNanos;
-                } else if (question == 19) {
-                    // Else the library does nothing, and the translation is the error.
-                    double measured = (double) (ownNanos - firstOwnNanos) / (answeredNanos - firstAskedNanos);
-                    assertThat(measured).isBetween(rate - 0.004, rate + 0.004);
-                }
                 Thread.sleep(100);
             }
         } finally {
