@@ -3,6 +3,7 @@ package io.paxoslease.sample;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,10 +64,17 @@ final class JavaProcess implements AutoCloseable {
 
     /** Waits until the commands before it have become the Java program, or have failed. */
     void awaitExecution() throws IOException, InterruptedException {
+        awaitExecution(process);
+    }
+
+    static void awaitExecution(Process process) throws IOException, InterruptedException {
         Path program = Path.of("/proc", String.valueOf(process.pid()), "exe");
-        while (process.isAlive()
-                && !Files.readSymbolicLink(program).getFileName().toString().equals("java")) {
-            Thread.sleep(1);
+        try {
+            while (!Files.readSymbolicLink(program).getFileName().toString().equals("java")) {
+                Thread.sleep(1);
+            }
+        } catch (NoSuchFileException ended) {
+            // Whoever uses it will notice.
         }
     }
 

@@ -3,8 +3,12 @@ package io.paxoslease.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.sample.JournalChecker.Line;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The checker must see what it is there for, or a green test means nothing. */
 class JournalCheckerTests {
@@ -76,6 +80,39 @@ class JournalCheckerTests {
                 .singleElement()
                 .asString()
                 .startsWith("a tenure ended twice");
+    }
+
+    @Test
+    void seesAnOverlapInTheFilesOfTwoNodes(@TempDir Path directory) throws IOException {
+        Path one = journal(directory, "a", "S\ta\ta/1\tjob\t1\t1\t100\t0\tx", "E\ta\ta/1\tjob\t1\t1\t100\t200\tx");
+        Path two = journal(directory, "b", "S\tb\tb/1\tjob\t2\t1\t199\t0\tx", "E\tb\tb/1\tjob\t2");
+
+        assertThat(JournalChecker.read(List.of(one, two)).contradictions())
+                .singleElement()
+                .asString()
+                .startsWith("two holders at once");
+    }
+
+    private static Path journal(Path directory, String name, String... lines) throws IOException {
+        // The last line is on its way.
+        return Files.writeString(
+                directory.resolve(name), String.join("\n", lines) + (lines[1].endsWith("x") ? "\n" : ""));
+    }
+
+    @Test
+    void comparesTimesOfDifferentClocksOnlyWhenTranslated() {
+        List<Line> fast = run("b", 2, 1_000_150, 1_000_300);
+        List<Line> exact = run("a", 1, 100, 200);
+
+        assertThat(check(List.of(exact, fast))).isEmpty();
+        assertThat(check(List.of(
+                        exact,
+                        fast.stream()
+                                .map(line -> line.by(nanos -> nanos - 1_000_000))
+                                .toList())))
+                .singleElement()
+                .asString()
+                .startsWith("two holders at once");
     }
 
     private static List<String> check(List<List<Line>> runs) {
