@@ -56,6 +56,7 @@ final class BenchNode {
     private final LongAdder extensions = new LongAdder();
     private final LongAdder lost = new LongAdder();
     private volatile String lastAcquired = "";
+    private boolean listening;
 
     private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) {
         Map<String, URI> peers = new LinkedHashMap<>();
@@ -102,7 +103,6 @@ final class BenchNode {
             context.addServlet("echo", new PaxosLeaseServlet(() -> mirror)).addMapping("/echo/messages");
         });
         web.start();
-        node.addListener(this::count);
         node.openAcceptor();
         node.start();
     }
@@ -125,6 +125,13 @@ final class BenchNode {
                 channel.close();
             }
         };
+    }
+
+    private void listen() {
+        if (!listening) {
+            listening = true;
+            node.addListener(this::count);
+        }
     }
 
     private void count(LeaseTransition transition) {
@@ -168,6 +175,7 @@ final class BenchNode {
             }
             case "counters" -> counters();
             case "elect" -> {
+                listen();
                 node.election(words[1]).start();
                 yield "standing";
             }
@@ -229,8 +237,18 @@ final class BenchNode {
         });
     }
 
+    private static final String[][] NAMES = new String[128][64];
+
+    static {
+        for (int worker = 0; worker < NAMES.length; worker++) {
+            for (int i = 0; i < NAMES[worker].length; i++) {
+                NAMES[worker][i] = String.format("%04x%012x", worker, i);
+            }
+        }
+    }
+
     private static String name(int worker, long round) {
-        return String.format("%04x%012x", worker, round & 0xff);
+        return NAMES[worker][(int) (round % NAMES[worker].length)];
     }
 
     private interface Work {
@@ -271,6 +289,7 @@ final class BenchNode {
 
     /** Takes leases that extend themselves, some hundred at a time, and keeps no reference to them. */
     private String hold(int count, long leaseMillis) throws InterruptedException {
+        listen();
         Semaphore window = new Semaphore(512);
         AtomicLong missed = new AtomicLong();
         long start = System.nanoTime();

@@ -88,7 +88,7 @@ public final class CellBenchmark {
         double operations = Double.parseDouble(answer[0]) * spent[5] / 1e9 / cell.nodes.size();
         System.out.printf(
                 Locale.ROOT,
-                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %6.2f%n",
+                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %16.1f%n",
                 what,
                 workers,
                 answer[0],
@@ -97,7 +97,7 @@ public final class CellBenchmark {
                 answer[3],
                 spent[0] / operations,
                 spent[1] / operations,
-                (double) spent[4] / spent[5] * cell.nodes.size());
+                spent[4] / 1e3 / operations);
     }
 
     private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
