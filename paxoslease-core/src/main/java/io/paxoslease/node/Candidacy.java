@@ -1,5 +1,6 @@
 package io.paxoslease.node;
 
+import io.paxoslease.protocol.Ballot;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,13 @@ final class Candidacy extends TimerHeap.Timer {
 
     /** When the attempt in flight began. */
     long attemptBeganNanos;
+
+    /** The ballot of the attempt in flight, or of the last one. */
+    @Nullable
+    Ballot attempt;
+
+    /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */
+    long rejectedBy;
 
     /** Attempts that failed in a row without meeting an owner. */
     int failures;

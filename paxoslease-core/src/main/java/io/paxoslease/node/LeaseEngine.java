@@ -1,13 +1,17 @@
 package io.paxoslease.node;
 
 import io.paxoslease.node.Candidacy.State;
+import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Effect;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Outcome;
 import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.PrepareResponse;
 import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
@@ -38,7 +42,11 @@ final class LeaseEngine {
     static final class Output {
         final List<Request> requests = new ArrayList<>();
         final List<Notice> notices = new ArrayList<>();
+        final List<FailedAttempt> failedAttempts = new ArrayList<>();
     }
+
+    /** For the record: an acquisition that failed, why, and a bit for each acceptor that said no. */
+    record FailedAttempt(String resource, String reason, long rejectedBy) {}
 
     private static final long MILLI = 1_000_000L;
     private static final long SHORTEST_ROUND_NANOS = 50 * MILLI;
@@ -236,9 +244,25 @@ final class LeaseEngine {
         Candidacy candidacy = findUnlessUntouched(response.resource(), now);
         if (candidacy != null) {
             settle(candidacy, now, out);
+            noteRejection(candidacy, acceptor, response);
         }
         proposer.onResponse(acceptor, response, now, effects);
         apply(response.resource(), now, out);
+    }
+
+    private void noteRejection(Candidacy candidacy, int acceptor, Response response) {
+        if (response.ballot().equals(candidacy.attempt) && isRejection(response)) {
+            candidacy.rejectedBy |= 1L << acceptor;
+        }
+    }
+
+    private boolean isRejection(Response response) {
+        if (response instanceof PrepareResponse prepare) {
+            AcceptedLease lease = prepare.lease();
+            return !prepare.promised()
+                    || (lease != null && !lease.ballot().owner().equals(self));
+        }
+        return response instanceof ProposeResponse propose && !propose.accepted();
     }
 
     void onUnanswered(int acceptor, Request request, Now now, Output out) {
@@ -622,6 +646,10 @@ final class LeaseEngine {
     }
 
     private void onBroadcast(Candidacy candidacy, Request request, Now now) {
+        if (!(request instanceof ReleaseRequest) && !request.ballot().equals(candidacy.attempt)) {
+            candidacy.attempt = request.ballot();
+            candidacy.rejectedBy = 0;
+        }
         if (request instanceof PrepareRequest) {
             candidacy.preparing = true;
         } else if (request instanceof ProposeRequest && candidacy.preparing) {
@@ -691,8 +719,15 @@ final class LeaseEngine {
             candidacy.failures++;
             hold(candidacy, tenure, now);
             out.notices.add(new Notice.ExtensionFailed(
-                    claim, tenure, candidacy.lastReason, now.nanos() - candidacy.attemptBeganNanos));
-        } else if (outcome instanceof Outcome.Blocked blocked) {
+                    claim,
+                    tenure,
+                    candidacy.lastReason,
+                    candidacy.rejectedBy,
+                    now.nanos() - candidacy.attemptBeganNanos));
+            return;
+        }
+        out.failedAttempts.add(new FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
+        if (outcome instanceof Outcome.Blocked blocked) {
             hint(candidacy, new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos()), out);
             candidacy.failures = 0;
             if (claim.kind == Claim.Kind.ONCE) {

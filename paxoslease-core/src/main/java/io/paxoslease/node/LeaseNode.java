@@ -72,6 +72,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final Thread timer;
     private final Map<String, NodeElection> elections = new ConcurrentHashMap<>();
     private final List<LeaseListener> listeners = new CopyOnWriteArrayList<>();
+    private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile long timerWakesNanos;
     private volatile boolean started;
@@ -202,6 +203,32 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      */
     public void addListener(LeaseListener listener) {
         listeners.add(listener);
+    }
+
+    /**
+     * Records in a history what happens from now on. Without one nothing is recorded.
+     *
+     * @param kept where to; of this node alone
+     */
+    public void keepHistory(LeaseHistory kept) {
+        history = kept;
+    }
+
+    /**
+     * What happened to a lease on this node; empty if no history is kept, or nothing is known of this lease.
+     *
+     * @param leaseName the name of the lease
+     */
+    public Optional<LeaseHistory.Snapshot> history(String leaseName) {
+        LeaseHistory kept = history;
+        if (kept == null) {
+            return Optional.empty();
+        }
+        Now now = clock.now();
+        Optional<LeaseHistory.Snapshot> known = kept.of(leaseName, now);
+        return known.isPresent() || !engine.cares(leaseName)
+                ? known
+                : Optional.of(new LeaseHistory.Snapshot(now, 0, List.of()));
     }
 
     // What applications call.
@@ -557,6 +584,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 broadcast(output.requests.get(i), now, output);
             }
             output.notices.forEach(notice -> tell(notice, now));
+            record(output, now);
             OptionalLong next = engine.nextWakeNanos();
             wakeTimer = next.isPresent() && next.getAsLong() - timerWakesNanos < 0;
         } catch (RuntimeException impossible) {
@@ -631,6 +659,22 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
+    private void record(LeaseEngine.Output output, Now now) {
+        LeaseHistory kept = history;
+        if (kept != null) {
+            output.notices.forEach(notice -> record(kept, notice, now));
+            output.failedAttempts.forEach(
+                    failure -> kept.record(failure.resource(), HistoryEvent.of(failure, now, settings.cell())));
+        }
+    }
+
+    private void record(LeaseHistory kept, Notice notice, Now now) {
+        HistoryEvent event = HistoryEvent.of(notice, now, settings.cell());
+        if (event != null) {
+            kept.record(notice.resource(), event);
+        }
+    }
+
     private static void ended(Claim claim, boolean lost) {
         NodeLease lease = claim.lease;
         claim.lease = null;
@@ -675,6 +719,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 if (tenure != null) {
                     ended(claim, true);
                     publish(LeaseTransition.Kind.LOST, candidacy.resource, tenure, null, 0);
+                    LeaseHistory kept = history;
+                    if (kept != null) {
+                        record(kept, new Notice.Lost(claim, tenure), clock.now());
+                    }
                 }
             }
         }

@@ -26,8 +26,9 @@ sealed interface Notice {
         }
     }
 
-    /** An extension failed; the tenure goes on until its own deadline. */
-    record ExtensionFailed(Claim claim, Tenure tenure, String reason, long tookNanos) implements Notice {
+    /** An extension failed; the tenure goes on until its own deadline. {@code rejectedBy} has a bit for each acceptor that said no. */
+    record ExtensionFailed(Claim claim, Tenure tenure, String reason, long rejectedBy, long tookNanos)
+            implements Notice {
         @Override
         public String resource() {
             return tenure.resource();

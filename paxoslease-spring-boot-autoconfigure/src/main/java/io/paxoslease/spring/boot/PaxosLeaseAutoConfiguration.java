@@ -1,7 +1,9 @@
 package io.paxoslease.spring.boot;
 
+import io.paxoslease.node.LeaseHistory;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeClock;
+import io.paxoslease.node.Transport;
 import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.spring.boot.http.FrameChannels;
 import io.paxoslease.spring.events.LeaseEventPublisher;
@@ -59,9 +61,21 @@ public final class PaxosLeaseAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LeaseNode leaseNode(CellConfiguration cell, FrameTransport transport) {
-        LeaseNode node = new LeaseNode(cell.node(), transport, new SplittableRandom(new SecureRandom().nextLong()));
+    LeaseNode leaseNode(
+            CellConfiguration cell,
+            Transport transport,
+            PaxosLeaseProperties properties,
+            ObjectProvider<NodeClock> clock) {
+        LeaseNode node = new LeaseNode(
+                cell.node(),
+                transport,
+                new SplittableRandom(new SecureRandom().nextLong()),
+                clock.getIfAvailable(() -> NodeClock.SYSTEM));
         node.addListener(new LeaseLog(cell.node().nodeId()));
+        if (properties.history().events() > 0) {
+            node.keepHistory(new LeaseHistory(
+                    properties.history().events(), properties.history().leases()));
+        }
         return node;
     }
 

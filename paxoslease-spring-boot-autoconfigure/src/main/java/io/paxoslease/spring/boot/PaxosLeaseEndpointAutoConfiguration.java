@@ -4,21 +4,32 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseEndpoint;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseEndpointWebExtension;
+import io.paxoslease.spring.boot.actuate.PaxosLeaseUiEndpoint;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 
-/** Auto-configuration of the actuator endpoint {@code lease}. */
+/** Auto-configuration of the actuator endpoint {@code lease}, and of the page over it where that is asked for. */
 @AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnBean(LeaseNode.class)
 public final class PaxosLeaseEndpointAutoConfiguration {
+
+    private static final Log LOG = LogFactory.getLog("io.paxoslease");
 
     // Nested, because the condition class itself is missing where the actuator is.
     @Configuration(proxyBeanMethods = false)
@@ -37,6 +48,39 @@ public final class PaxosLeaseEndpointAutoConfiguration {
         @ConditionalOnAvailableEndpoint(endpoint = PaxosLeaseEndpoint.class, exposure = EndpointExposure.WEB)
         PaxosLeaseEndpointWebExtension paxosLeaseEndpointWebExtension(PaxosLeaseEndpoint endpoint) {
             return new PaxosLeaseEndpointWebExtension(endpoint);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(prefix = "paxoslease.ui", name = "enabled", havingValue = "true")
+    @ImportRuntimeHints(PageHints.class)
+    static class UiConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnAvailableEndpoint(endpoint = PaxosLeaseUiEndpoint.class, exposure = EndpointExposure.WEB)
+        PaxosLeaseUiEndpoint paxosLeaseUiEndpoint() {
+            return new PaxosLeaseUiEndpoint();
+        }
+
+        @Bean
+        SmartInitializingSingleton paxosLeaseUiAdvice(
+                ObjectProvider<PaxosLeaseUiEndpoint> page, ObjectProvider<PaxosLeaseEndpoint> endpoint) {
+            return () -> {
+                if (page.getIfAvailable() == null || endpoint.getIfAvailable() == null) {
+                    LOG.warn(
+                            "paxoslease.ui.enabled is true, but the page is not served: it needs the endpoints 'lease' and"
+                                    + " 'leaseui'. Add both to management.endpoints.web.exposure.include.");
+                }
+            };
+        }
+    }
+
+    /** The page is found by name. */
+    static final class PageHints implements RuntimeHintsRegistrar {
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            hints.resources().registerPattern(PaxosLeaseUiEndpoint.PAGE);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param security Who may talk to this node.
  * @param ssl TLS for calls between nodes.
  * @param shutdown What happens when the application stops.
+ * @param history What is remembered of what happened to the leases.
  */
 @ConfigurationProperties("paxoslease")
 public record PaxosLeaseProperties(
@@ -46,7 +48,8 @@ public record PaxosLeaseProperties(
         @DefaultValue EndpointProperties endpoint,
         @DefaultValue SecurityProperties security,
         @DefaultValue SslProperties ssl,
-        @DefaultValue ShutdownProperties shutdown) {
+        @DefaultValue ShutdownProperties shutdown,
+        @DefaultValue HistoryProperties history) {
 
     public PaxosLeaseProperties {
         members = members == null ? Map.of() : new TreeMap<>(members);
@@ -87,16 +90,29 @@ public record PaxosLeaseProperties(
      * Who may talk to this node.
      *
      * @param sharedSecret Secret of at least 16 bytes that authenticates every frame between nodes.
+     * @param acceptedSecrets More secrets that frames of other nodes may be authenticated with, for a change of the shared secret without an
+     *     interruption.
      * @param allowUnauthenticated Whether members beyond the loopback interface are allowed without a shared secret or mutual TLS.
      */
     public record SecurityProperties(
             @Nullable String sharedSecret,
+            @Nullable List<String> acceptedSecrets,
             @DefaultValue("false") boolean allowUnauthenticated) {
+
+        public SecurityProperties {
+            acceptedSecrets = acceptedSecrets == null ? List.of() : List.copyOf(acceptedSecrets);
+        }
+
+        @Override
+        public List<String> acceptedSecrets() {
+            return acceptedSecrets == null ? List.of() : acceptedSecrets;
+        }
 
         @Override
         public String toString() {
             return "SecurityProperties[sharedSecret=" + (sharedSecret == null ? "none" : "hidden")
-                    + ", allowUnauthenticated=" + allowUnauthenticated + "]";
+                    + ", acceptedSecrets=" + acceptedSecrets().size() + " hidden, allowUnauthenticated="
+                    + allowUnauthenticated + "]";
         }
     }
 
@@ -114,4 +130,14 @@ public record PaxosLeaseProperties(
      *     spring.lifecycle.timeout-per-shutdown-phase.
      */
     public record ShutdownProperties(@DefaultValue("20s") Duration drainTimeout) {}
+
+    /**
+     * What is remembered of what happened to the leases.
+     *
+     * @param events How many events of each lease this node remembers. Repeated extensions count as one. 0 for no history.
+     * @param leases How many leases have a history at most.
+     */
+    public record HistoryProperties(
+            @DefaultValue("64") int events,
+            @DefaultValue("256") int leases) {}
 }

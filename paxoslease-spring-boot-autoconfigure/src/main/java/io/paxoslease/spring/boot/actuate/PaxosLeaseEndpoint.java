@@ -48,6 +48,22 @@ public final class PaxosLeaseEndpoint {
     }
 
     /**
+     * More about one lease.
+     *
+     * @param name its name
+     * @param part {@code history}: what happened to it on this node
+     * @return the history, null if there is none or another part is asked for
+     */
+    @ReadOperation
+    public @Nullable HistoryDescriptor part(@Selector String name, @Selector String part) {
+        return part.equals("history")
+                ? node.history(name)
+                        .map(history -> HistoryDescriptor.of(node, name, history))
+                        .orElse(null)
+                : null;
+    }
+
+    /**
      * Changes this node's candidacy for a lease.
      *
      * @param name the name of the lease

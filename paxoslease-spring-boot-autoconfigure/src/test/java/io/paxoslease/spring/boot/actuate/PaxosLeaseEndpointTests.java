@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
+import io.paxoslease.node.LeaseHistory;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -98,6 +99,58 @@ class PaxosLeaseEndpointTests {
                             .isOk()
                             .expectBody()
                             .json(held(token), JsonCompareMode.STRICT));
+        }
+
+        @Test
+        void showsTheHistoryOfALease() {
+            test.node.keepHistory(new LeaseHistory(64, 4));
+            long token = lead();
+            test.clock.advance(Duration.ofMillis(1_500));
+            test.node.election("leader").stop();
+
+            TestServer.around(test).run(client -> {
+                client.get()
+                        .uri("/actuator/lease/leader/history")
+                        .exchange()
+                        .expectStatus()
+                        .isOk()
+                        .expectBody()
+                        .json("""
+                        { "node": "node-1", "incarnation": "%1$s", "cell": "default", "members": ["node-1"], "lease": "leader",
+                          "at": { "monotonic": "PT1.501S", "wall": "2026-11-20T12:00:01.750Z" }, "dropped": 0,
+                          "events": [
+                            { "kind": "ACQUIRED", "count": 1, "fencingToken": %2$d,
+                              "firstAt": { "monotonic": "PT0.001S", "wall": "2026-11-20T12:00:00.250Z" },
+                              "at": { "monotonic": "PT0.001S", "wall": "2026-11-20T12:00:00.250Z" },
+                              "leader": null, "reason": null, "rejectedBy": [] },
+                            { "kind": "LEADER_CHANGED", "leader": "node-1", "fencingToken": 0 },
+                            { "kind": "RELEASED", "fencingToken": %2$d, "heldUntil": null,
+                              "at": { "monotonic": "PT1.501S", "wall": "2026-11-20T12:00:01.750Z" } },
+                            { "kind": "LEADER_CHANGED", "leader": null } ] }
+                        """.formatted(test.node.incarnation(), token), JsonCompareMode.LENIENT);
+                client.get()
+                        .uri("/actuator/lease/leader/other")
+                        .exchange()
+                        .expectStatus()
+                        .isNotFound();
+                client.get()
+                        .uri("/actuator/lease/unknown/history")
+                        .exchange()
+                        .expectStatus()
+                        .isNotFound();
+            });
+        }
+
+        @Test
+        void hasNoHistoryWhereNoneIsKept() {
+            lead();
+
+            TestServer.around(test)
+                    .run(client -> client.get()
+                            .uri("/actuator/lease/leader/history")
+                            .exchange()
+                            .expectStatus()
+                            .isNotFound());
         }
 
         @Test

@@ -1,0 +1,202 @@
+package io.paxoslease.history;
+
+import java.math.BigDecimal;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One answer of {@code GET /actuator/lease/{name}/history}.
+ *
+ * @param cell the name of the cell
+ * @param members the acceptors of the cell
+ * @param lease the name of the lease
+ * @param node the node that recorded
+ * @param incarnation the life of that node
+ * @param clock which machine's monotonic clock it read, null if it could not tell
+ * @param at when the node answered
+ * @param dropped how many events it had forgotten
+ * @param events the events, the oldest first
+ */
+record RecordedHistory(
+        String cell,
+        List<String> members,
+        String lease,
+        String node,
+        String incarnation,
+        @Nullable String clock,
+        Time at,
+        long dropped,
+        List<Event> events) {
+
+    /** An instant on both clocks of a node. */
+    record Time(Duration monotonic, Instant wall) {
+
+        Time earlier(Time other) {
+            return monotonic.compareTo(other.monotonic) <= 0 ? this : other;
+        }
+
+        Time later(Time other) {
+            return monotonic.compareTo(other.monotonic) >= 0 ? this : other;
+        }
+    }
+
+    /** What happened; see {@code HistoryEvent}. */
+    record Event(
+            String kind,
+            Time firstAt,
+            Time at,
+            long token,
+            @Nullable Time heldUntil) {}
+
+    /** The histories in a text: one object, or an array of them. Throws an {@link IllegalArgumentException} that says what is wrong. */
+    static List<RecordedHistory> read(String json) {
+        Object value = JsonReader.read(json);
+        List<?> all = value instanceof List<?> list ? list : List.of(value == null ? "null" : value);
+        List<RecordedHistory> histories = new ArrayList<>();
+        for (Object one : all) {
+            histories.add(of(new Fields(one)));
+        }
+        return histories;
+    }
+
+    private static RecordedHistory of(Fields fields) {
+        List<Event> events = new ArrayList<>();
+        for (Object event : fields.list("events")) {
+            Fields of = new Fields(event);
+            events.add(new Event(
+                    of.text("kind"),
+                    of.time("firstAt"),
+                    of.time("at"),
+                    of.number("fencingToken"),
+                    of.get("heldUntil") == null ? null : of.time("heldUntil")));
+        }
+        List<String> members = new ArrayList<>();
+        fields.list("members").forEach(member -> members.add(String.valueOf(member)));
+        return new RecordedHistory(
+                fields.text("cell"),
+                members,
+                fields.text("lease"),
+                fields.text("node"),
+                fields.text("incarnation"),
+                fields.get("clock") == null ? null : fields.text("clock"),
+                fields.time("at"),
+                fields.number("dropped"),
+                events);
+    }
+
+    /** What this history proves about tenures. Nothing is said about a tenure of which only the end is known. */
+    List<RecordedTenure> tenures() {
+        Map<Long, Sightings> byToken = new LinkedHashMap<>();
+        for (Event event : events) {
+            if (event.token() > 0) {
+                byToken.computeIfAbsent(event.token(), token -> new Sightings()).add(event);
+            }
+        }
+        List<RecordedTenure> tenures = new ArrayList<>();
+        byToken.forEach((token, sightings) -> {
+            Time from = sightings.first;
+            if (from != null) {
+                tenures.add(new RecordedTenure(incarnation, clock, token, from, sightings.until(at)));
+            }
+        });
+        return tenures;
+    }
+
+    /** Whether the beginning of a tenure was forgotten. */
+    boolean isIncomplete() {
+        return dropped > 0;
+    }
+
+    /** The events of one tenure, put together. */
+    private static final class Sightings {
+        private @Nullable Time first;
+        private @Nullable Time last;
+        private @Nullable Time heldUntil;
+        private @Nullable Time end;
+
+        void add(Event event) {
+            switch (event.kind()) {
+                case "ACQUIRED", "EXTENDED", "EXTENSION_FAILED" -> {
+                    first = first == null ? event.firstAt() : first;
+                    last = event.at();
+                    heldUntil = event.heldUntil();
+                }
+                case "RELEASED" -> end = event.at();
+                case "LOST" -> {
+                    Time deadline = event.heldUntil();
+                    // Lost before the deadline on the monotonic clock: the wall clock ended it, at a moment that was
+                    // not recorded.
+                    boolean byWallClock =
+                            deadline == null || deadline.earlier(event.at()).equals(event.at());
+                    end = byWallClock ? last : deadline;
+                }
+                default ->
+                    throw new IllegalArgumentException(
+                            "not a history: an event of kind '" + event.kind() + "' with a fencing token");
+            }
+        }
+
+        /** A tenure that goes on when the node answers is held at least until then, if its deadline is not before that. */
+        Time until(Time answered) {
+            Time until = end == null ? answered : end;
+            return heldUntil == null ? until : until.earlier(heldUntil);
+        }
+    }
+
+    /** The members of a JSON object. */
+    private record Fields(Map<?, ?> of) {
+
+        Fields(@Nullable Object value) {
+            this(value instanceof Map<?, ?> map ? map : noObject());
+        }
+
+        private static Map<?, ?> noObject() {
+            throw new IllegalArgumentException("not a history: an object was expected");
+        }
+
+        @Nullable
+        Object get(String name) {
+            return of.get(name);
+        }
+
+        String text(String name) {
+            if (get(name) instanceof String text) {
+                return text;
+            }
+            throw missing(name, "a text");
+        }
+
+        long number(String name) {
+            if (get(name) instanceof BigDecimal number) {
+                return number.longValueExact();
+            }
+            throw missing(name, "a number");
+        }
+
+        List<?> list(String name) {
+            if (get(name) instanceof List<?> list) {
+                return list;
+            }
+            throw missing(name, "an array");
+        }
+
+        Time time(String name) {
+            Fields time = new Fields(get(name));
+            try {
+                return new Time(Duration.parse(time.text("monotonic")), Instant.parse(time.text("wall")));
+            } catch (DateTimeException wrong) {
+                throw missing(name, "a time");
+            }
+        }
+
+        private static IllegalArgumentException missing(String name, String what) {
+            return new IllegalArgumentException("not a history: '" + name + "' should be " + what);
+        }
+    }
+}
