@@ -20,6 +20,7 @@ import io.paxoslease.wire.WireSettings;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -56,6 +57,7 @@ final class BenchNode {
     private final LongAdder extensions = new LongAdder();
     private final LongAdder lost = new LongAdder();
     private volatile String lastAcquired = "";
+    private final LongAdder spentByWorkers = new LongAdder();
     private boolean listening;
 
     private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) {
@@ -255,7 +257,7 @@ final class BenchNode {
         boolean run(int worker, long round) throws Exception;
     }
 
-    private static String inThreads(int workers, long millis, Work work) throws InterruptedException {
+    private String inThreads(int workers, long millis, Work work) throws InterruptedException {
         Samples all = new Samples();
         List<Thread> threads = new ArrayList<>();
         long start = System.nanoTime();
@@ -277,6 +279,7 @@ final class BenchNode {
                     begin = now;
                 }
                 all.add(own);
+                spentByWorkers.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
             });
             threads.add(thread);
             thread.start();
@@ -310,8 +313,13 @@ final class BenchNode {
     }
 
     private String counters() {
-        long processor = ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                .getProcessCpuTime();
+        // Without the compiler's and the collector's threads: a cell that just started on a busy machine mostly
+        // compiles.
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long processor = spentByWorkers.sum();
+        for (long id : threads.getAllThreadIds()) {
+            processor += Math.max(0, threads.getThreadCpuTime(id));
+        }
         return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + lost.sum() + " " + processor + " "
                 + System.nanoTime();
     }

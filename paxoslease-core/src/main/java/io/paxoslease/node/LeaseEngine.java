@@ -222,6 +222,11 @@ final class LeaseEngine {
         return candidacies.containsKey(resource);
     }
 
+    /** Whether anybody wants or watches a resource, or it is held. Safe to call without the lock. */
+    boolean knows(String resource) {
+        return candidacies.containsKey(resource) || parked.contains(resource);
+    }
+
     /** What somebody wants or watches, in no order, without what is parked. */
     Collection<Candidacy> candidacies() {
         return candidacies.values();
@@ -467,7 +472,6 @@ final class LeaseEngine {
     private void park(Candidacy candidacy) {
         Claim claim = firstClaim(candidacy);
         timers.cancel(candidacy);
-        candidacies.remove(candidacy.resource);
         parked.park(new ParkedLeases.Row(
                 candidacy.resource,
                 claim.resumed ? null : claim,
@@ -476,6 +480,7 @@ final class LeaseEngine {
                 claim.autoExtend ? coalesced(candidacy.dueNanos, claim.leaseNanos) : candidacy.dueNanos,
                 claim.acquiredAtMillis,
                 (int) Math.min(claim.extensionCount, Integer.MAX_VALUE)));
+        candidacies.remove(candidacy.resource);
     }
 
     private static long coalesced(long dueNanos, long leaseNanos) {

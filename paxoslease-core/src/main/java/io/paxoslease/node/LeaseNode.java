@@ -226,7 +226,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
         Now now = clock.now();
         Optional<LeaseHistory.Snapshot> known = kept.of(leaseName, now);
-        return known.isPresent() || !engine.cares(leaseName)
+        return known.isPresent() || !engine.knows(leaseName)
                 ? known
                 : Optional.of(new LeaseHistory.Snapshot(now, 0, List.of()));
     }

@@ -10,9 +10,7 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +66,7 @@ final class ParkedLeases {
     private static final int FAILED = 4;
 
     private static final int CHUNK_BITS = 10;
+    private static final int FORGOTTEN_AT_ONCE = 16;
     private static final long TICK_NANOS = 1_000_000;
 
     private final ResourceIndex index;
@@ -75,7 +74,7 @@ final class ParkedLeases {
     private final IntColumn due = new IntColumn();
     private final NarrowColumn acquiredAt = new NarrowColumn();
     private final IntColumn extensions = new IntColumn();
-    private final Map<Integer, Object> claims = new HashMap<>();
+    private final ClaimColumn claims = new ClaimColumn();
     private final ReferenceQueue<Claim> gone = new ReferenceQueue<>();
     private int size;
     /** No row is in a slot below this. */
@@ -99,8 +98,9 @@ final class ParkedLeases {
         return size;
     }
 
+    /** Safe to call without the lock. */
     boolean contains(String resource) {
-        return size > 0 && index.find(resource, ResourceIndex.NODE) != ResourceIndex.NONE;
+        return index.find(resource, ResourceIndex.NODE) != ResourceIndex.NONE;
     }
 
     void park(Row row) {
@@ -121,7 +121,7 @@ final class ParkedLeases {
         extensions.set(slot, row.extensions);
         Claim claim = row.claim;
         if (claim != null) {
-            claims.put(slot, claim.pinned ? claim : new Remembered(slot, claim, gone));
+            claims.set(slot, claim.pinned ? claim : new Remembered(slot, claim, gone));
         }
         size++;
         lowest = Math.min(lowest, slot);
@@ -137,7 +137,7 @@ final class ParkedLeases {
 
     private Row unpark(int slot) {
         Row row = row(slot);
-        claims.remove(slot);
+        claims.set(slot, null);
         flags.set(slot, 0);
         due.set(slot, 0);
         acquiredAt.clear(slot);
@@ -255,10 +255,17 @@ final class ParkedLeases {
         return nanos(lastTick + (due.get(slot) - (int) lastTick));
     }
 
+    /** A collection may have made hundreds of thousands unreachable; a few at a time keep pace with what is parked. */
     private void forgetUnreachable() {
-        Reference<? extends Claim> reference;
-        while ((reference = gone.poll()) != null) {
-            claims.remove(((Remembered) reference).slot, reference);
+        for (int i = 0; i < FORGOTTEN_AT_ONCE; i++) {
+            Reference<? extends Claim> reference = gone.poll();
+            if (reference == null) {
+                return;
+            }
+            int slot = ((Remembered) reference).slot;
+            if (claims.get(slot) == reference) {
+                claims.set(slot, null);
+            }
         }
     }
 }
