@@ -253,7 +253,7 @@ final class Simulation {
         if (members > 2 && bystanders > 0 && change != 1 && dice.chance(0.2)) {
             // A node that was told a list of members whose majorities need not meet those of the cell.
             hosts[members].foreign = true;
-            hosts[members].cell = new Cell("cell", nodes.subList(0, members - 2));
+            hosts[members].cell = new Cell("cell", nodes.subList(0, dice.chance(0.5) ? 1 : members - 2));
         }
         if (members > 2 && odd < 0 && dice.chance(0.1)) {
             // An acceptor without room for all; the others are a majority.
@@ -537,6 +537,15 @@ final class Simulation {
         return new Result(seed, events, trueNanos, transcript, happened, violation, plan.size());
     }
 
+    /** Whether a node was told a list of members that must be refused. */
+    boolean hasForeigner() {
+        return members < hosts.length && hosts[members].foreign;
+    }
+
+    int plannedSize() {
+        return plan.size();
+    }
+
     /** What was planned, by number. */
     String planned(int index) {
         Planned planned = plan.get(index);
@@ -625,7 +634,8 @@ final class Simulation {
         lives++;
         Now now = host.machine.now(trueNanos);
         Dice random = new Dice(seed * 31 + lives);
-        Incarnation self = new Incarnation(host.nodeId, random.nextLong());
+        long nonce = random.nextLong();
+        Incarnation self = new Incarnation(host.nodeId, mistakes.contains(Mistake.BALLOT_REUSED) ? 1 : nonce);
         BallotSequence ballots = new BallotSequence();
         boolean twin = host.index > 0 && host.index == hosts.length - 1 && !host.nodeId.equals("n" + host.index);
         Acceptor role = null;
@@ -831,7 +841,7 @@ final class Simulation {
     }
 
     boolean refusesOtherMembers() {
-        return true;
+        return !mistakes.contains(Mistake.OTHER_MEMBERS_SERVED);
     }
 
     /** What an acceptor makes of a request that got through to it. */

@@ -85,12 +85,32 @@ final class Explorer {
      * found, and proves nothing.
      */
     static Report wander(Universe.Bounds bounds, long maxSteps, long seed) {
+        return wander(bounds, List.of(), maxSteps, seed);
+    }
+
+    /**
+     * Wanders from where a schedule leads.
+     *
+     * @param beginning how the steps of the schedule are described; of a description, its beginning will do, and the last step that fits is
+     *     taken
+     */
+    static Report wander(Universe.Bounds bounds, List<String> beginning, long maxSteps, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
+        List<Integer> begun = new ArrayList<>();
+        Universe first = new Universe(bounds);
+        for (String step : beginning) {
+            int number = first.steps() - 1;
+            while (!first.describe(number).startsWith(step)) {
+                number--;
+            }
+            begun.add(number);
+            first = first.step(number);
+        }
         long steps = 0;
         while (steps < maxSteps) {
-            Universe universe = new Universe(bounds);
+            Universe universe = first;
             Universe.Mood mood = Universe.Mood.draw(random);
-            List<Integer> schedule = new ArrayList<>();
+            List<Integer> schedule = new ArrayList<>(begun);
             for (int i = 0; i < WALK; i++) {
                 int number = universe.draw(mood, random);
                 Universe next = number == Universe.NO_STEP ? null : universe.step(number);

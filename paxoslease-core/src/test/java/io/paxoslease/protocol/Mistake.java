@@ -31,6 +31,8 @@ public enum Mistake {
     NO_QUARANTINE_FOR_RELEASES(12),
     /** 12. A4. The proposer beside the acceptor is served during the quarantine. */
     NO_QUARANTINE_FOR_LOCAL_PROPOSER(12),
+    /** 13. X2. A restarted proposer goes on under its old incarnation and counts its ballots from the start. */
+    BALLOT_REUSED(13),
     /** 14. T1, P4. Whoever asks after the last timer and before the next is told that nothing expired. */
     EXPIRY_DECIDED_BY_TIMER(14),
     /** 15. T2. Acceptors exclude for half of what they were asked for: one tick, where T is two. */
@@ -45,6 +47,8 @@ public enum Mistake {
     PROMISE_FORGOTTEN_WITH_IDLE_ENTRY(18),
     /** 19. Monotonic times are compared without regard to overflow. */
     OVERFLOWING_COMPARISON(19),
+    /** 20. X9. Peers whose majorities need not meet the own ones are answered. */
+    OTHER_MEMBERS_SERVED(20),
     /** 21. P6. An extension in flight survives the release. */
     EXTENSION_SURVIVES_RELEASE(21),
     /** 22. X1. The acceptor serves lease times above its own maximum. */

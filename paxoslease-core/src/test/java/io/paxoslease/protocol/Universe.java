@@ -34,7 +34,24 @@ final class Universe {
             int crashes,
             int leaseTicks,
             boolean shortPath,
-            Set<Mistake> mistakes) {
+            Set<Mistake> mistakes,
+            Twist twist) {
+
+        Bounds(
+                int acceptors,
+                int proposers,
+                int ballots,
+                int crashes,
+                int leaseTicks,
+                boolean shortPath,
+                Set<Mistake> mistakes) {
+            this(acceptors, proposers, ballots, crashes, leaseTicks, shortPath, mistakes, Twist.NONE);
+        }
+
+        Bounds with(Twist its, Mistake... made) {
+            return new Bounds(
+                    acceptors, proposers, ballots, crashes, leaseTicks, shortPath, Set.of(made), its);
+        }
 
         Timing timing() {
             return new Timing(leaseTicks * TICK_NANOS, 0);
@@ -47,6 +64,33 @@ final class Universe {
             }
             return new Cell("cell", names);
         }
+    }
+
+    /**
+     * What else may happen in a world, for walks towards one mistake.
+     *
+     * @param shortLeases attempts may ask for one tick, too
+     * @param restarts how often a proposer may lose its memory and start as another incarnation
+     * @param neighbours proposers live in the processes of the acceptors of their number
+     * @param acceptorTicks M of the acceptors if theirs differs from that of the proposers, else 0
+     * @param originNanos what the monotonic clocks show at first
+     * @param givesUp whether attempts are given up and leases released
+     */
+    record Twist(
+            boolean shortLeases,
+            int restarts,
+            boolean neighbours,
+            int acceptorTicks,
+            long originNanos,
+            boolean givesUp) {
+
+        static final Twist NONE = new Twist(false, 0, false, 0, 0, true);
+        static final Twist SHORT_LEASES = new Twist(true, 0, false, 0, 0, true);
+        static final Twist RESTARTS = new Twist(false, 2, false, 0, 0, true);
+        static final Twist NEIGHBOURS = new Twist(false, 0, true, 0, 0, true);
+        static final Twist SMALLER_MAXIMUM = new Twist(false, 0, false, 1, 0, true);
+        static final Twist OVERFLOW = new Twist(false, 0, false, 0, Long.MAX_VALUE - TICK_NANOS, true);
+        static final Twist NOTHING_GIVEN_UP = new Twist(false, 0, false, 0, 0, false);
     }
 
     /** A message on its way between a proposer and an acceptor. */
@@ -99,11 +143,23 @@ final class Universe {
     private final int[] ballotsLeft;
     private final Envelope[][] network;
     private int crashesLeft;
+    private int restartsLeft;
     private long nanos;
+
+    // What has been observed. Not part of a fingerprint: exploration sees it along the first way into a state, walks along every way.
+    private long[] releasedUpTo;
+    private long lastToken;
+    private String observed;
+
+    /** The delivery of the answer to the request that was delivered last, for walks. */
+    private int answerStep = NO_STEP;
 
     /** The first state: nothing sent, every acceptor past its quarantine. */
     Universe(Bounds bounds) {
         this.bounds = bounds;
+        this.nanos = bounds.twist.originNanos;
+        this.restartsLeft = bounds.twist.restarts;
+        this.releasedUpTo = new long[bounds.proposers];
         this.acceptors = new Acceptor[bounds.acceptors];
         this.network = new Envelope[bounds.acceptors][];
         for (int i = 0; i < bounds.acceptors; i++) {
@@ -114,11 +170,7 @@ final class Universe {
         this.proposers = new Proposer[bounds.proposers];
         this.ballotsLeft = new int[bounds.proposers];
         for (int i = 0; i < bounds.proposers; i++) {
-            // One node id for all: a proposer may well be the next life of another.
-            Incarnation self = new Incarnation("p", i);
-            proposers[i] = bounds.mistakes.isEmpty()
-                    ? new Proposer(self, bounds.cell(), bounds.timing(), new BallotSequence())
-                    : new WeakProposer(bounds.mistakes, self, bounds.cell(), bounds.timing(), new BallotSequence());
+            proposers[i] = blankProposer(i);
             ballotsLeft[i] = bounds.ballots;
         }
         this.crashesLeft = bounds.crashes;
@@ -131,22 +183,38 @@ final class Universe {
         this.ballotsLeft = other.ballotsLeft.clone();
         this.network = other.network.clone();
         this.crashesLeft = other.crashesLeft;
+        this.restartsLeft = other.restartsLeft;
         this.nanos = other.nanos;
+        this.releasedUpTo = other.releasedUpTo;
+        this.lastToken = other.lastToken;
     }
 
     private Acceptor blankAcceptor() {
+        int ticks = bounds.twist.acceptorTicks;
+        Timing timing = ticks == 0 ? bounds.timing() : new Timing(ticks * TICK_NANOS, 0);
         return bounds.mistakes.isEmpty()
-                ? new Acceptor(bounds.timing(), 10, now())
-                : new WeakAcceptor(bounds.mistakes, bounds.timing(), 10, now());
+                ? new Acceptor(timing, 10, now())
+                : new WeakAcceptor(bounds.mistakes, timing, 10, now());
+    }
+
+    private Proposer blankProposer(long nonce) {
+        // One node id for all: a proposer may well be the next life of another.
+        Incarnation self = new Incarnation("p", nonce);
+        return bounds.mistakes.isEmpty()
+                ? new Proposer(self, bounds.cell(), bounds.timing(), new BallotSequence())
+                : new WeakProposer(bounds.mistakes, self, bounds.cell(), bounds.timing(), new BallotSequence());
     }
 
     private Now now() {
         return new Now(nanos, 0);
     }
 
-    // Steps, numbered: 0 is a tick, then the crashes, then five deeds of each proposer, then the deliveries.
+    // Steps, numbered: 0 is a tick, then the crashes, then the deeds of each proposer, then the deliveries.
 
-    private static final int DEEDS = 5;
+    private static final List<String> DEED_NAMES = List.of(
+            "start", "giveUp", "release", "settle", "startInOneRoundTrip", "startWithShortLease", "restart");
+
+    private static final int DEEDS = DEED_NAMES.size();
 
     /** What {@link #draw} answers if it found nothing to deliver. */
     static final int NO_STEP = -1;
@@ -160,7 +228,7 @@ final class Universe {
     }
 
     /** How likely a walk takes the kinds of steps, drawn anew for each walk so that walks differ in kind (swarm testing). */
-    record Mood(int tick, int crash, int restart, int giveUp, int release, int stale) {
+    record Mood(int tick, int crash, int restart, int giveUp, int release, int stale, int exchange) {
 
         static Mood draw(RandomGenerator random) {
             int[] percent = {0, 2, 5, 10};
@@ -170,12 +238,16 @@ final class Universe {
                     percent[random.nextInt(4)],
                     percent[random.nextInt(4)],
                     percent[random.nextInt(4)],
-                    5 * random.nextInt(10));
+                    5 * random.nextInt(10),
+                    45 * random.nextInt(3));
         }
     }
 
     /** A step drawn so that walks get somewhere: mostly deliveries of what belongs to the attempts in flight. */
     int draw(Mood mood, RandomGenerator random) {
+        if (answerStep != NO_STEP && random.nextInt(100) < mood.exchange) {
+            return answerStep;
+        }
         int kind = random.nextInt(100);
         if ((kind -= mood.tick) < 0) {
             return 0;
@@ -189,6 +261,11 @@ final class Universe {
         } else if ((kind -= mood.release) < 0) {
             return deeds + 2;
         } else if ((kind -= mood.restart) < 0 || !proposers[proposer].isTrying(RESOURCE)) {
+            if (bounds.twist.shortLeases && random.nextInt(3) == 0) {
+                return deeds + 5;
+            } else if (bounds.twist.restarts > 0 && random.nextInt(8) == 0) {
+                return deeds + 6;
+            }
             return random.nextInt(4) == 0 ? deeds + 3 : bounds.shortPath && random.nextBoolean() ? deeds + 4 : deeds;
         }
         boolean stale = random.nextInt(100) < mood.stale;
@@ -247,8 +324,7 @@ final class Universe {
         }
         step -= acceptors.length;
         if (step < DEEDS * proposers.length) {
-            return List.of("start", "giveUp", "release", "settle", "startInOneRoundTrip")
-                            .get(step % DEEDS) + " p" + step / DEEDS;
+            return DEED_NAMES.get(step % DEEDS) + " p" + step / DEEDS;
         }
         step -= DEEDS * proposers.length;
         int acceptor = 0;
@@ -261,6 +337,9 @@ final class Universe {
     }
 
     private Universe crash(int acceptor) {
+        if (bounds.twist.neighbours && acceptor < ballotsLeft.length && ballotsLeft[acceptor] < bounds.ballots) {
+            return null;
+        }
         Universe next = new Universe(this);
         next.crashesLeft--;
         next.acceptors[acceptor] = next.blankAcceptor();
@@ -273,15 +352,27 @@ final class Universe {
         boolean holds = before.heldLeases() > 0;
         boolean possible = switch (deed) {
             case 0 -> ballotsLeft[index] > 0;
-            case 1 -> before.isTrying(RESOURCE);
-            case 2 -> holds || before.isTrying(RESOURCE);
+            case 1 -> bounds.twist.givesUp && before.isTrying(RESOURCE);
+            case 2 -> bounds.twist.givesUp && (holds || before.isTrying(RESOURCE));
             case 3 -> holds && before.tenure(RESOURCE, now()) == null;
-            default -> bounds.shortPath && ballotsLeft[index] > 0;
+            case 4 -> bounds.shortPath && ballotsLeft[index] > 0;
+            case 5 -> bounds.twist.shortLeases && ballotsLeft[index] > 0;
+            default -> restartsLeft > 0;
         };
         if (!possible) {
             return null;
         }
         Universe next = new Universe(this);
+        if (deed == 6) {
+            next.restartsLeft--;
+            next.proposers[index] = blankProposer(
+                    bounds.mistakes.contains(Mistake.BALLOT_REUSED)
+                            ? index
+                            : index + (long) proposers.length * (bounds.twist.restarts - next.restartsLeft));
+            next.releasedUpTo = releasedUpTo.clone();
+            next.releasedUpTo[index] = 0;
+            return next;
+        }
         Proposer proposer = copy(before);
         next.proposers[index] = proposer;
         List<Effect> effects = new ArrayList<>(4);
@@ -291,13 +382,21 @@ final class Universe {
                 proposer.start(RESOURCE, bounds.leaseTicks * TICK_NANOS, now(), effects);
             }
             case 1 -> proposer.giveUp(RESOURCE, now(), effects);
-            case 2 -> proposer.release(RESOURCE, now(), effects);
+            case 2 -> {
+                proposer.release(RESOURCE, now(), effects);
+                next.releasedUpTo = releasedUpTo.clone();
+                next.releasedUpTo[index] = proposer.ballots().highest();
+            }
             case 3 -> {
                 if (proposer instanceof WeakProposer weak) {
                     weak.onTimer(RESOURCE, now(), effects);
                 } else {
                     proposer.settle(RESOURCE, now(), effects);
                 }
+            }
+            case 5 -> {
+                next.ballotsLeft[index]--;
+                proposer.start(RESOURCE, TICK_NANOS, now(), effects);
             }
             default -> {
                 next.ballotsLeft[index]--;
@@ -325,6 +424,10 @@ final class Universe {
         Acceptor role = copy(acceptors[acceptor]);
         next.acceptors[acceptor] = role;
         Response response = null;
+        boolean neighbours = bounds.twist.neighbours && envelope.proposer == acceptor;
+        if (neighbours && role instanceof WeakAcceptor weak) {
+            weak.serveLocalProposer(true);
+        }
         if (envelope.message instanceof PrepareRequest prepare) {
             response = role.onPrepareRequest(prepare, now());
         } else if (envelope.message instanceof ProposeRequest propose) {
@@ -332,9 +435,19 @@ final class Universe {
         } else {
             role.onReleaseRequest((ReleaseRequest) envelope.message, now());
         }
+        if (neighbours && role instanceof WeakAcceptor weak) {
+            weak.serveLocalProposer(false);
+        }
         next.clean(acceptor);
         if (response != null) {
+            int before = next.network[acceptor].length;
             next.add(acceptor, new Envelope(envelope.proposer, withoutHint(response)));
+            if (next.network[acceptor].length > before) {
+                next.answerStep = acceptors.length + DEEDS * proposers.length;
+                for (int i = 0; i <= acceptor; i++) {
+                    next.answerStep += next.network[i].length;
+                }
+            }
         }
         return next;
     }
@@ -354,10 +467,30 @@ final class Universe {
                 for (int i = 0; i < acceptors.length; i++) {
                     add(i, envelope);
                 }
+            } else if (effect instanceof Effect.Acquired acquired) {
+                observe(acquired.tenure().token());
+                observeComeback(proposer, acquired.tenure());
+            } else if (effect instanceof Effect.Extended extended) {
+                observeComeback(proposer, extended.tenure());
             }
         }
         for (int i = 0; i < acceptors.length; i++) {
             clean(i);
+        }
+    }
+
+    /** X3, as far as the acceptors remember: their wall clocks stand still. */
+    private void observe(long token) {
+        if (token <= lastToken && crashesLeft == bounds.crashes) {
+            observed = "the token fell from " + lastToken + " to " + token;
+        }
+        lastToken = token;
+    }
+
+    /** P6. */
+    private void observeComeback(int proposer, Tenure tenure) {
+        if (tenure.ballot().counter() <= releasedUpTo[proposer]) {
+            observed = "a released lease came back";
         }
     }
 
@@ -449,6 +582,9 @@ final class Universe {
 
     /** What is wrong with this state, null if nothing is. */
     String violation() {
+        if (observed != null) {
+            return observed;
+        }
         int owners = 0;
         for (Proposer proposer : proposers) {
             Tenure tenure = proposer.tenure(RESOURCE, now());
@@ -487,7 +623,7 @@ final class Universe {
     }
 
     private long fingerprint(int swap) {
-        long all = crashesLeft;
+        long all = crashesLeft + ((long) restartsLeft << 32);
         for (int i = 0; i < proposers.length; i++) {
             int index = i ^ swap;
             all = Fingerprints.mix(all, hashOfProposer(index, swap));

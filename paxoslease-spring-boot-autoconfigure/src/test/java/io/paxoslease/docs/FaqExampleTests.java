@@ -90,7 +90,11 @@ class FaqExampleTests {
     }
 
     @Nested
-    class TestsOfYourOwn {
+    @SpringBootTest(classes = ExampleApplication.class, webEnvironment = SpringBootTest.WebEnvironment.NONE)
+    class TheTest extends Yours.ReportTests {}
+
+    /** An interface, so that what is in it is static without saying so. The application is that of the reader. */
+    interface Yours {
 
         // snippet test
         @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.NONE)

@@ -33,7 +33,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 @ExtendWith(OutputCaptureExtension.class)
 class SampleTextTests {
 
-    private static final String TESTS = "paxoslease-spring-boot-autoconfigure/src/test/java/io/paxoslease/docs/";
     private static final Pattern SNIPPET =
             Pattern.compile("(?m)^( *)// snippet (\\w+)\\n(.*?)^ *// end$", Pattern.DOTALL);
     private static final Pattern OPTION = Pattern.compile("(?<=\\s)(-[-\\w.]+)(?:[= ]([^\\s-]\\S*))?");
@@ -59,8 +58,10 @@ class SampleTextTests {
     }
 
     private static Map<String, String> snippets(String testClass) {
-        return SNIPPET.matcher(Documents.read(TESTS + testClass + ".java"))
-                .results()
+        return Documents.sources().entrySet().stream()
+                .filter(source -> source.getKey().endsWith("/" + testClass + ".java"))
+                .flatMap(source ->
+                        SNIPPET.matcher(Documents.read(source.getValue())).results())
                 .collect(Collectors.toMap(
                         found -> found.group(2), found -> found.group(3).replaceAll("(?m)^" + found.group(1), "")));
     }
@@ -85,6 +86,8 @@ class SampleTextTests {
         try (URLClassLoader classes = new URLClassLoader(
                 new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
             Class<?> application = classes.loadClass("com.example.FirstApplication");
+            ClassLoader before = Thread.currentThread().getContextClassLoader();
+            Thread.currentThread().setContextClassLoader(classes);
             try (ConfigurableApplicationContext context = new SpringApplicationBuilder(application)
                     .properties("server.port=0", "spring.main.banner-mode=off")
                     .run()) {
@@ -92,6 +95,8 @@ class SampleTextTests {
                 Awaitility.await()
                         .atMost(Duration.ofSeconds(60))
                         .until(() -> output.getOut().contains(" sends invoices, token "));
+            } finally {
+                Thread.currentThread().setContextClassLoader(before);
             }
         }
     }

@@ -10,6 +10,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import tools.jackson.databind.JsonNode;
 
 /** What the status page asks for: everything from one origin, also what other nodes know. */
@@ -19,10 +20,26 @@ class CellController {
 
     private final GuardedRuns runs;
     private final Members members;
+    private final NodeViews node;
+    private final LiveCell live;
 
-    CellController(GuardedRuns runs, Members members) {
+    CellController(GuardedRuns runs, Members members, NodeViews node, LiveCell live) {
         this.runs = runs;
         this.members = members;
+        this.node = node;
+        this.live = live;
+    }
+
+    /** What the page shows of this node. */
+    @GetMapping("/node")
+    NodeViews.View node() {
+        return node.view();
+    }
+
+    /** What the page shows of the cell, several times a second. */
+    @GetMapping(path = "/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+    SseEmitter events() {
+        return live.subscribe();
     }
 
     /** The last runs on this node. */

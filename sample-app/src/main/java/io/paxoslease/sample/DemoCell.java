@@ -12,8 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
@@ -30,14 +34,23 @@ final class DemoCell implements AutoCloseable {
     /** The property with the port of the first node; the others follow. */
     static final String BASE_PORT = "sample.base-port";
 
+    /** The profile of its applications: only here nodes can be broken from the page, and messages are written down. */
+    static final String PROFILE = "demo";
+
     private static final int NODES = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final Map<String, ConfigurableApplicationContext> nodes = new LinkedHashMap<>();
+    private final Map<String, ConfigurableApplicationContext> nodes = new ConcurrentSkipListMap<>();
+    private final Set<String> starting = ConcurrentHashMap.newKeySet();
+    private final DemoFaults faults = new DemoFaults();
     private final int basePort;
+    private final String address;
+    private final String[] args;
 
-    private DemoCell(int basePort) {
+    private DemoCell(int basePort, String address, String... args) {
         this.basePort = basePort;
+        this.address = address;
+        this.args = args.clone();
     }
 
     /**
@@ -53,10 +66,10 @@ final class DemoCell implements AutoCloseable {
         for (int i = 0; i < NODES; i++) {
             requireFree(address, basePort + i);
         }
-        DemoCell cell = new DemoCell(basePort);
+        DemoCell cell = new DemoCell(basePort, address, args);
         try {
             for (int i = 0; i < NODES; i++) {
-                cell.startNode(i, address, args);
+                cell.startNode(i);
             }
             return cell;
         } catch (RuntimeException | Error failed) {
@@ -74,7 +87,7 @@ final class DemoCell implements AutoCloseable {
         }
     }
 
-    private void startNode(int index, String address, String... args) {
+    private void startNode(int index) {
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("server.address", address);
         settings.put("server.port", basePort + index);
@@ -84,13 +97,94 @@ final class DemoCell implements AutoCloseable {
         }
         SpringApplication application = new SpringApplication(SampleApplication.class);
         application.setBannerMode(Banner.Mode.OFF);
-        application.addInitializers(context ->
-                context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("demo cell", settings)));
+        application.setAdditionalProfiles(PROFILE);
+        application.addInitializers(context -> {
+            context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("demo cell", settings));
+            context.getBeanFactory().registerSingleton("demoCell", this);
+        });
         nodes.put(nodeId(index), application.run(args));
     }
 
     private static String nodeId(int index) {
         return "node-" + (index + 1);
+    }
+
+    // What the page may do.
+
+    DemoFaults faults() {
+        return faults;
+    }
+
+    /** The ids of all nodes, sorted. */
+    List<String> nodeIds() {
+        return IntStream.range(0, NODES).mapToObj(DemoCell::nodeId).toList();
+    }
+
+    void pause(String node) {
+        faults.set(node, faults.of(node).paused(true));
+    }
+
+    void resume(String node) {
+        faults.set(node, faults.of(node).paused(false));
+    }
+
+    void cut(String node, DemoFaults.Cut cut) {
+        faults.set(node, faults.of(node).cut(cut));
+    }
+
+    /**
+     * Ends an application so that nobody hears of it: what it says while it stops is lost. Returns at once; false if it is not running, or if it is
+     * the last one, without which nothing could be restarted.
+     */
+    synchronized boolean kill(String node) {
+        ConfigurableApplicationContext application = nodes.get(node);
+        boolean last = nodeIds().stream().noneMatch(other -> !other.equals(node) && isUp(other));
+        if (application == null || last || !isUp(node)) {
+            return false;
+        }
+        faults.set(node, new DemoFaults.NodeState(false, false, DemoFaults.Cut.NONE));
+        new Thread(application::close, "demo-kill-" + node).start();
+        return true;
+    }
+
+    private boolean isUp(String node) {
+        return state(node).equals("RUNNING") || state(node).equals("PAUSED");
+    }
+
+    /** Starts an application that was killed, with an empty memory. Returns at once; false if it is not down. */
+    boolean restart(String node) {
+        ConfigurableApplicationContext application = nodes.get(node);
+        if (application == null || faults.of(node).alive() || isPortOpen(application) || !starting.add(node)) {
+            return false;
+        }
+        new Thread(() -> restarted(node), "demo-start-" + node).start();
+        return true;
+    }
+
+    private static boolean isPortOpen(ConfigurableApplicationContext application) {
+        return application.isRunning() || application.isActive();
+    }
+
+    private void restarted(String node) {
+        faults.set(node, DemoFaults.NodeState.FINE);
+        try {
+            startNode(nodeIds().indexOf(node));
+        } catch (RuntimeException logged) {
+            faults.set(node, new DemoFaults.NodeState(false, false, DemoFaults.Cut.NONE));
+        } finally {
+            starting.remove(node);
+        }
+    }
+
+    /** {@code RUNNING}, {@code PAUSED}, {@code STOPPING}, {@code DOWN} or {@code STARTING}. */
+    String state(String node) {
+        ConfigurableApplicationContext application = nodes.get(node);
+        if (application == null || starting.contains(node)) {
+            return "STARTING";
+        } else if (!faults.of(node).alive()) {
+            return isPortOpen(application) ? "STOPPING" : "DOWN";
+        }
+        return faults.of(node).paused() ? "PAUSED" : "RUNNING";
     }
 
     /** The applications by node id. */
@@ -178,6 +272,7 @@ final class DemoCell implements AutoCloseable {
     /** Stops the three applications, one after the other. */
     @Override
     public void close() {
+        nodes.keySet().forEach(this::resume);
         nodes.values().forEach(ConfigurableApplicationContext::close);
     }
 

@@ -76,7 +76,8 @@ class Members {
                 .join();
     }
 
-    private Map<String, String> urls() {
+    /** The base URL of each node. */
+    Map<String, String> urls() {
         Map<String, String> urls = new LinkedHashMap<>(settings.members());
         // A standalone node is no member of anything, but may look at itself.
         urls.computeIfAbsent(
@@ -85,7 +86,8 @@ class Members {
         return urls;
     }
 
-    private CompletableFuture<Optional<JsonNode>> get(String url) {
+    /** The JSON behind a URL, empty if there is none soon. */
+    CompletableFuture<Optional<JsonNode>> get(String url) {
         return send(HttpRequest.newBuilder(URI.create(url)));
     }
 

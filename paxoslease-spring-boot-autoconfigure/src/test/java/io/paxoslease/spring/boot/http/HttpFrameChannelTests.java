@@ -527,7 +527,7 @@ class HttpFrameChannelTests {
                     dropped.countDown();
                 }
             });
-            assertThat(timelyFailure(channel(server.url()), SHORT)).contains(": no answer from ");
+            assertThat(timelyFailure(channel(server.url()), SHORT)).contains("no answer from ");
             assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
         }
 

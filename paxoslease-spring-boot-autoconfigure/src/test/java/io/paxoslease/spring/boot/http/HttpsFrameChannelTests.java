@@ -149,7 +149,7 @@ class HttpsFrameChannelTests {
         for (int i = 0; i < HttpsFrameChannel.MAX_EXCHANGES_PER_MEMBER; i++) {
             stages.add(send(channel, new byte[1], LONG));
         }
-        assertThat(failure(send(channel, new byte[1], LONG))).contains(": too many exchanges with https://");
+        assertThat(failure(send(channel, new byte[1], LONG))).contains("too many exchanges with https://");
         go.countDown();
         for (CompletableFuture<FrameReply> stage : stages) {
             assertThat(stage.get().status()).isEqualTo(200);
@@ -169,7 +169,7 @@ class HttpsFrameChannelTests {
     void refusesACertificateForAnotherHost() throws Exception {
         SSLContext other = TestCertificates.context(TestCertificates.keyStore(directory, "other.example"));
         PeerServer server = server(other, PeerServer.Peer::echo);
-        assertThat(timelyFailure(channel(server.url(), () -> other), LONG)).contains(": no secure connection to ");
+        assertThat(timelyFailure(channel(server.url(), () -> other), LONG)).contains("no secure connection to ");
         assertThat(server.requests).isEmpty();
     }
 
@@ -182,7 +182,7 @@ class HttpsFrameChannelTests {
         echoed(channel, "b");
         assertThat(before.connections).hasValue(1);
         current.set(stranger);
-        assertThat(timelyFailure(channel, LONG)).contains(": no secure connection to ");
+        assertThat(timelyFailure(channel, LONG)).contains("no secure connection to ");
         current.set(TestCertificates.context(keyStore));
         assertThat(echoed(channel, "c")).asString().isEqualTo("c");
     }
@@ -198,7 +198,7 @@ class HttpsFrameChannelTests {
     @Test
     void trustsWhatTheJvmTrustsByDefault() throws Exception {
         PeerServer server = server(PeerServer.Peer::echo);
-        assertThat(timelyFailure(channel(server.url(), () -> null), LONG)).contains(": no secure connection to ");
+        assertThat(timelyFailure(channel(server.url(), () -> null), LONG)).contains("no secure connection to ");
     }
 
     @Test
@@ -249,7 +249,7 @@ class HttpsFrameChannelTests {
                 dropped.countDown();
             }
         });
-        assertThat(timelyFailure(channel(server.url()), SHORT)).contains(": no answer from ");
+        assertThat(timelyFailure(channel(server.url()), SHORT)).contains("no answer from ");
         assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
