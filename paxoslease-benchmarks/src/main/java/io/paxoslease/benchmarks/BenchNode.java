@@ -20,6 +20,7 @@ import io.paxoslease.wire.WireSettings;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -56,6 +57,8 @@ final class BenchNode {
     private final LongAdder extensions = new LongAdder();
     private final LongAdder lost = new LongAdder();
     private volatile String lastAcquired = "";
+    private final LongAdder spentByWorkers = new LongAdder();
+    private boolean listening;
 
     private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) {
         Map<String, URI> peers = new LinkedHashMap<>();
@@ -102,7 +105,6 @@ final class BenchNode {
             context.addServlet("echo", new PaxosLeaseServlet(() -> mirror)).addMapping("/echo/messages");
         });
         web.start();
-        node.addListener(this::count);
         node.openAcceptor();
         node.start();
     }
@@ -125,6 +127,13 @@ final class BenchNode {
                 channel.close();
             }
         };
+    }
+
+    private void listen() {
+        if (!listening) {
+            listening = true;
+            node.addListener(this::count);
+        }
     }
 
     private void count(LeaseTransition transition) {
@@ -168,6 +177,7 @@ final class BenchNode {
             }
             case "counters" -> counters();
             case "elect" -> {
+                listen();
                 node.election(words[1]).start();
                 yield "standing";
             }
@@ -229,15 +239,25 @@ final class BenchNode {
         });
     }
 
+    private static final String[][] NAMES = new String[128][64];
+
+    static {
+        for (int worker = 0; worker < NAMES.length; worker++) {
+            for (int i = 0; i < NAMES[worker].length; i++) {
+                NAMES[worker][i] = String.format("%04x%012x", worker, i);
+            }
+        }
+    }
+
     private static String name(int worker, long round) {
-        return String.format("%04x%012x", worker, round & 0xff);
+        return NAMES[worker][(int) (round % NAMES[worker].length)];
     }
 
     private interface Work {
         boolean run(int worker, long round) throws Exception;
     }
 
-    private static String inThreads(int workers, long millis, Work work) throws InterruptedException {
+    private String inThreads(int workers, long millis, Work work) throws InterruptedException {
         Samples all = new Samples();
         List<Thread> threads = new ArrayList<>();
         long start = System.nanoTime();
@@ -259,6 +279,7 @@ final class BenchNode {
                     begin = now;
                 }
                 all.add(own);
+                spentByWorkers.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
             });
             threads.add(thread);
             thread.start();
@@ -271,6 +292,7 @@ final class BenchNode {
 
     /** Takes leases that extend themselves, some hundred at a time, and keeps no reference to them. */
     private String hold(int count, long leaseMillis) throws InterruptedException {
+        listen();
         Semaphore window = new Semaphore(512);
         AtomicLong missed = new AtomicLong();
         long start = System.nanoTime();
@@ -291,8 +313,13 @@ final class BenchNode {
     }
 
     private String counters() {
-        long processor = ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                .getProcessCpuTime();
+        // Without the compiler's and the collector's threads: a cell that just started on a busy machine mostly
+        // compiles.
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long processor = spentByWorkers.sum();
+        for (long id : threads.getAllThreadIds()) {
+            processor += Math.max(0, threads.getThreadCpuTime(id));
+        }
         return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + lost.sum() + " " + processor + " "
                 + System.nanoTime();
     }

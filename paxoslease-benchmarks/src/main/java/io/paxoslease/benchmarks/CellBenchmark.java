@@ -14,7 +14,8 @@ import java.util.Locale;
 
 /**
  * A cell of three processes on the loopback interface, each a node behind a Tomcat. The first node does the work that is measured, all three
- * answer. Beside it in the same run: an echo of a frame through the same server and client.
+ * answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time is that of all Java threads of
+ * the three processes, without the compiler and the collector; {@code -Dnode.options=…} passes options to their JVMs.
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
@@ -66,7 +67,7 @@ public final class CellBenchmark {
             first.ask("cycles 128 " + seconds * 1_000);
             first.ask("echo 16 " + seconds * 1_000);
             System.out.println(
-                    "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op  cores");
+                    "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op    threads us/op");
             for (int workers : new int[] {1, 16, 128}) {
                 if (workers <= 16) {
                     // A channel refuses more exchanges at once; the protocol never begins more than one.
@@ -88,7 +89,7 @@ public final class CellBenchmark {
         double operations = Double.parseDouble(answer[0]) * spent[5] / 1e9 / cell.nodes.size();
         System.out.printf(
                 Locale.ROOT,
-                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %6.2f%n",
+                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %16.1f%n",
                 what,
                 workers,
                 answer[0],
@@ -97,7 +98,7 @@ public final class CellBenchmark {
                 answer[3],
                 spent[0] / operations,
                 spent[1] / operations,
-                (double) spent[4] / spent[5] * cell.nodes.size());
+                spent[4] / 1e3 / operations);
     }
 
     private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
@@ -209,7 +210,7 @@ public final class CellBenchmark {
                         "-cp",
                         System.getProperty("java.class.path")));
                 String options = System.getProperty("node.options", "");
-                if (!options.isBlank() && i == 1) {
+                if (!options.isBlank()) {
                     command.addAll(1, List.of(options.split(" ")));
                 }
                 command.addAll(List.of(

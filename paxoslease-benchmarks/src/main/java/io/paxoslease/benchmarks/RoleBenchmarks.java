@@ -72,7 +72,11 @@ public class RoleBenchmarks {
         proposer = new Proposer(self, new Cell("bench", List.of("n1", "n2", "n3")), timing, ballots);
         for (int i = 0; i < leases; i++) {
             names[i] = String.format("lease-%010d", i);
+        }
+        for (int i = 0; i < leases; i++) {
             acceptorExtends();
+        }
+        for (int i = 0; i < leases; i++) {
             proposerExtends();
         }
         node = new LeaseNode(
@@ -92,10 +96,10 @@ public class RoleBenchmarks {
         return new Now(System.nanoTime(), System.currentTimeMillis());
     }
 
+    /** Every name once, not in the order in which they were added; the step has no divisor in common with the number of leases. */
     private String nextName() {
-        next = next + 1 < leases ? next + 1 : 0;
-        // Not in the order in which they were added.
-        return names[(int) (next * 7_919L % leases)] == null ? names[next] : names[(int) (next * 7_919L % leases)];
+        next = (int) ((next + 7_919L) % leases);
+        return names[next];
     }
 
     /** One proposal for a lease that its owner extends. */

@@ -24,7 +24,7 @@ final class Candidacy extends TimerHeap.Timer {
     final String resource;
 
     /** The first claim seeks or holds, the others wait for it. */
-    final ArrayDeque<Claim> claims = new ArrayDeque<>();
+    final ArrayDeque<Claim> claims = new ArrayDeque<>(2);
 
     /** Whether the resource is kept, for its hint, while there is no claim. */
     boolean watched;
@@ -55,6 +55,12 @@ final class Candidacy extends TimerHeap.Timer {
 
     /** Attempts that failed in a row without meeting an owner. */
     int failures;
+
+    /** When its timer is due. */
+    long dueNanos;
+
+    /** Whether it is to be parked if it is still quiet when the next event comes. */
+    boolean quiet;
 
     /** What the last failed attempt met. */
     String lastReason = "no attempt was made";

@@ -39,6 +39,12 @@ final class Claim {
     /** Whether the held lease is extended without being asked. */
     boolean autoExtend;
 
+    /** Whether the application is to be told of this claim's end even if it refers to it no more. */
+    volatile boolean pinned;
+
+    /** Whether nobody but the engine can refer to this claim. */
+    final boolean resumed;
+
     /** The tenure held under this claim, null if none. */
     volatile @Nullable Tenure tenure;
 
@@ -60,25 +66,33 @@ final class Claim {
     /** How often the tenure was extended; for display. */
     long extensionCount;
 
-    private Claim(String resource, long leaseNanos, Kind kind, long giveUpNanos, long yieldNanos) {
+    private Claim(String resource, long leaseNanos, Kind kind, long giveUpNanos, long yieldNanos, boolean resumed) {
         this.resource = resource;
         this.leaseNanos = leaseNanos;
         this.kind = kind;
         this.giveUpNanos = giveUpNanos;
         this.yieldNanos = yieldNanos;
         this.autoExtend = kind == Kind.STANDING;
+        this.resumed = resumed;
     }
 
     static Claim standing(String resource, long leaseNanos, long yieldNanos) {
-        return new Claim(resource, leaseNanos, Kind.STANDING, 0, yieldNanos);
+        return new Claim(resource, leaseNanos, Kind.STANDING, 0, yieldNanos, false);
     }
 
     static Claim patient(String resource, long leaseNanos, long giveUpNanos) {
-        return new Claim(resource, leaseNanos, Kind.PATIENT, giveUpNanos, 0);
+        return new Claim(resource, leaseNanos, Kind.PATIENT, giveUpNanos, 0, false);
     }
 
     static Claim once(String resource, long leaseNanos, long giveUpNanos) {
-        return new Claim(resource, leaseNanos, Kind.ONCE, giveUpNanos, 0);
+        return new Claim(resource, leaseNanos, Kind.ONCE, giveUpNanos, 0, false);
+    }
+
+    /** A claim in place of one that the application refers to no more, for a lease that is still held. */
+    static Claim resumed(Tenure tenure) {
+        Claim claim = new Claim(tenure.resource(), tenure.leaseNanos(), Kind.ONCE, 0, 0, true);
+        claim.tenure = tenure;
+        return claim;
     }
 
     void answerExtensions(boolean extended) {

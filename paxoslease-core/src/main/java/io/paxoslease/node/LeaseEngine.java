@@ -13,6 +13,7 @@ import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
 import java.util.ArrayList;
@@ -29,7 +30,11 @@ import org.jspecify.annotations.Nullable;
  * patience that safety does not rest on.
  *
  * <p>Deterministic: it has no clock and no thread; its only chance is the generator it is given, used for back-off. Not safe for concurrent
- * use. What it wants sent and told is appended to the {@link Output} that is passed in.
+ * use. What it wants sent and told is appended to the {@link Output} that is passed in; each event has an output of its own, and the one before
+ * has been told when the next comes.
+ *
+ * <p>Leases that are held and need nothing for now are kept without objects in {@link ParkedLeases}. Whatever is to happen to one first makes
+ * it a {@link Candidacy} again; a candidacy that has become quiet is parked when the next event comes.
  */
 final class LeaseEngine {
 
@@ -49,6 +54,14 @@ final class LeaseEngine {
     private static final long SHORTEST_PAUSE_NANOS = MILLI;
     private static final int ROUND_TRIPS_PER_ROUND = 16;
 
+    /** How many parked leases are looked after in one event. */
+    private static final int PARKED_PER_EVENT = 512;
+
+    /** Extensions of parked leases wait for each other by up to this part of T, so that they travel together. */
+    private static final int COALESCED_PART = 512;
+
+    private static final long LONGEST_COALESCING_NANOS = 100 * MILLI;
+
     private final Incarnation self;
     private final Proposer proposer;
     private final RandomGenerator random;
@@ -56,11 +69,26 @@ final class LeaseEngine {
     private final long roundTimeoutNanos;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
     private final TimerHeap timers = new TimerHeap();
+    private final ParkedLeases parked;
+    private final List<Candidacy> quiet = new ArrayList<>();
+    private @Nullable Output current;
     private final List<Effect> effects = new ArrayList<>();
     private long roundTripNanos = MILLI;
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
+        this(self, proposer, oneRoundTrip, roundTimeoutNanos, random, new ResourceIndex());
+    }
+
+    /** Creates an engine that shares the names of its resources with the roles of the same node. */
+    LeaseEngine(
+            Incarnation self,
+            Proposer proposer,
+            boolean oneRoundTrip,
+            long roundTimeoutNanos,
+            RandomGenerator random,
+            ResourceIndex index) {
+        this.parked = new ParkedLeases(index);
         this.self = self;
         this.proposer = proposer;
         this.oneRoundTrip = oneRoundTrip;
@@ -72,7 +100,8 @@ final class LeaseEngine {
 
     /** Adds a claim. A claim that does not wait for others ends at once if another claim of this node is before it. */
     void submit(Claim claim, Now now, Output out) {
-        Candidacy candidacy = candidacies.computeIfAbsent(claim.resource, Candidacy::new);
+        begin(out);
+        Candidacy candidacy = findOrMake(claim.resource);
         settle(candidacy, now, out);
         if (claim.kind == Claim.Kind.ONCE && !candidacy.claims.isEmpty()) {
             out.notices.add(new Notice.Unavailable(claim, "this node itself seeks or holds the lease already"));
@@ -88,7 +117,8 @@ final class LeaseEngine {
 
     /** Ends a claim: releases its lease if it holds one, stops seeking if it seeks. */
     void withdraw(Claim claim, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(claim.resource);
+        begin(out);
+        Candidacy candidacy = find(claim.resource);
         if (candidacy == null || !candidacy.claims.contains(claim)) {
             return;
         }
@@ -99,7 +129,8 @@ final class LeaseEngine {
 
     /** Releases the claim's lease, if it holds one, and lets everybody else try before this claim tries again. */
     void resign(Claim claim, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(claim.resource);
+        begin(out);
+        Candidacy candidacy = find(claim.resource);
         if (candidacy == null) {
             return;
         }
@@ -120,7 +151,8 @@ final class LeaseEngine {
 
     /** Ends the claim's tenure, which a reader of the clocks saw past its deadline at {@code seen}, even if it was extended meanwhile. */
     void endTenure(Claim claim, Now seen, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(claim.resource);
+        begin(out);
+        Candidacy candidacy = find(claim.resource);
         if (candidacy == null) {
             return;
         }
@@ -134,7 +166,8 @@ final class LeaseEngine {
 
     /** Asks for one extension now, unless one is in flight. The notice of its success or failure is the answer. */
     void extend(Claim claim, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(claim.resource);
+        begin(out);
+        Candidacy candidacy = find(claim.resource);
         if (candidacy == null) {
             return;
         }
@@ -147,7 +180,8 @@ final class LeaseEngine {
 
     /** Keeps extending the claim's lease from now on. */
     void autoExtend(Claim claim, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(claim.resource);
+        begin(out);
+        Candidacy candidacy = find(claim.resource);
         if (candidacy == null || claim.autoExtend) {
             return;
         }
@@ -160,9 +194,19 @@ final class LeaseEngine {
         reschedule(candidacy, now);
     }
 
+    /** Remembers a claim firmly from now on if it is pinned. */
+    void pin(Claim claim, Now now, Output out) {
+        begin(out);
+        claim.pinned = true;
+        Candidacy candidacy = find(claim.resource);
+        if (candidacy != null) {
+            reschedule(candidacy, now);
+        }
+    }
+
     /** Keeps track of who leads although there may be no claim. */
     Candidacy watch(String resource) {
-        Candidacy candidacy = candidacies.computeIfAbsent(resource, Candidacy::new);
+        Candidacy candidacy = findOrMake(resource);
         candidacy.watched = true;
         return candidacy;
     }
@@ -170,23 +214,39 @@ final class LeaseEngine {
     /** What is known about a resource, null if nobody wants or watches it. */
     @Nullable
     Candidacy candidacy(String resource) {
-        return candidacies.get(resource);
+        return find(resource);
     }
 
-    /** Whether anybody wants or watches a resource. Safe to call without the lock. */
+    /** Whether hints about a resource are of use: somebody wants or watches it, and it is not just held. Safe to call without the lock. */
     boolean cares(String resource) {
         return candidacies.containsKey(resource);
     }
 
-    /** What somebody wants or watches, in no order. */
+    /** Whether anybody wants or watches a resource, or it is held. Safe to call without the lock. */
+    boolean knows(String resource) {
+        return candidacies.containsKey(resource) || parked.contains(resource);
+    }
+
+    /** What somebody wants or watches, in no order, without what is parked. */
     Collection<Candidacy> candidacies() {
         return candidacies.values();
+    }
+
+    /** How many leases are parked. */
+    int parked() {
+        return parked.size();
+    }
+
+    /** Pictures of up to {@code limit} parked candidacies, which stay parked. */
+    List<Candidacy> parked(int limit) {
+        return parked.rows(limit).stream().map(this::unparked).toList();
     }
 
     // What the network brings.
 
     void onResponse(int acceptor, Response response, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(response.resource());
+        begin(out);
+        Candidacy candidacy = findUnlessUntouched(response.resource(), now);
         if (candidacy != null) {
             settle(candidacy, now, out);
             noteRejection(candidacy, acceptor, response);
@@ -211,7 +271,8 @@ final class LeaseEngine {
     }
 
     void onUnanswered(int acceptor, Request request, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(request.resource());
+        begin(out);
+        Candidacy candidacy = findUnlessUntouched(request.resource(), now);
         if (candidacy != null) {
             settle(candidacy, now, out);
         }
@@ -221,6 +282,7 @@ final class LeaseEngine {
 
     /** X6. This node's acceptor recorded or reported another owner. */
     void onOwnerSeen(String resource, Incarnation owner, long remainingNanos, Now now, Output out) {
+        begin(out);
         Candidacy candidacy = candidacies.get(resource);
         if (candidacy == null || owner.equals(self) || isHeldHere(candidacy)) {
             return;
@@ -234,6 +296,7 @@ final class LeaseEngine {
 
     /** X6. An owner said that it gave the lease up: a follower that waits for it tries at once. */
     void onOwnerGone(String resource, Incarnation owner, Now now, Output out) {
+        begin(out);
         Candidacy candidacy = candidacies.get(resource);
         Hint hint = candidacy == null ? null : candidacy.hint;
         if (candidacy == null || hint == null || !hint.owner().equals(owner)) {
@@ -251,14 +314,24 @@ final class LeaseEngine {
 
     /** When {@link #onTime} wants to be called next; calling it early, late or twice is harmless. Empty if nothing is due. */
     OptionalLong nextWakeNanos() {
-        return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.firstDueNanos());
+        if (parked.size() == 0) {
+            return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.firstDueNanos());
+        }
+        long next = parked.earliestNanos();
+        return OptionalLong.of(timers.isEmpty() || next - timers.firstDueNanos() < 0 ? next : timers.firstDueNanos());
     }
 
     /** Does what is due. */
     void onTime(Now now, Output out) {
+        begin(out);
         while (!timers.isEmpty() && now.hasReached(timers.firstDueNanos())) {
             Candidacy candidacy = (Candidacy) timers.first();
             timers.cancel(candidacy);
+            onTime(candidacy, now, out);
+            reschedule(candidacy, now);
+        }
+        for (ParkedLeases.Row row : parked.takeDue(now, PARKED_PER_EVENT)) {
+            Candidacy candidacy = resume(row);
             onTime(candidacy, now, out);
             reschedule(candidacy, now);
         }
@@ -266,6 +339,8 @@ final class LeaseEngine {
 
     /** X7. Notices every lease that has ended; for the shell to call when the wall clock has run ahead of the monotonic one. */
     void settleAll(Now now, Output out) {
+        begin(out);
+        parked.wakeAll(now);
         for (Candidacy candidacy : List.copyOf(candidacies.values())) {
             settle(candidacy, now, out);
             reschedule(candidacy, now);
@@ -339,8 +414,104 @@ final class LeaseEngine {
         if (due == Long.MAX_VALUE) {
             timers.cancel(candidacy);
         } else {
-            timers.schedule(candidacy, now.nanos() + due);
+            candidacy.dueNanos = now.nanos() + due;
+            timers.schedule(candidacy, candidacy.dueNanos);
         }
+        if (!candidacy.quiet && isQuiet(candidacy)) {
+            candidacy.quiet = true;
+            quiet.add(candidacy);
+        }
+    }
+
+    // Candidacies that need nothing for now.
+
+    private @Nullable Candidacy find(String resource) {
+        Candidacy candidacy = candidacies.get(resource);
+        if (candidacy == null) {
+            ParkedLeases.Row row = parked.unpark(resource);
+            candidacy = row == null ? null : resume(row);
+        }
+        return candidacy;
+    }
+
+    /** For late answers, which change nothing about a lease that is parked unless they show that its deadline has passed. */
+    private @Nullable Candidacy findUnlessUntouched(String resource, Now now) {
+        Candidacy candidacy = candidacies.get(resource);
+        return candidacy == null && proposer.tenure(resource, now) == null ? find(resource) : candidacy;
+    }
+
+    private Candidacy findOrMake(String resource) {
+        Candidacy candidacy = find(resource);
+        return candidacy == null ? candidacies.computeIfAbsent(resource, Candidacy::new) : candidacy;
+    }
+
+    /** To be called first by every event: what became quiet in an earlier one has been told and can be parked. */
+    private void begin(Output out) {
+        if (out == current) {
+            return;
+        }
+        current = out;
+        for (Candidacy candidacy : quiet) {
+            candidacy.quiet = false;
+            if (candidacies.get(candidacy.resource) == candidacy && isQuiet(candidacy)) {
+                park(candidacy);
+            }
+        }
+        quiet.clear();
+    }
+
+    /** Whether there is nothing to remember but the tenure of one claim and the time of its next extension. */
+    private static boolean isQuiet(Candidacy candidacy) {
+        if (candidacy.state != State.HOLDING || candidacy.watched || candidacy.claims.size() != 1) {
+            return false;
+        }
+        Claim claim = candidacy.claims.getFirst();
+        return claim.tenure != null && !claim.isStanding() && claim.extensions.isEmpty();
+    }
+
+    private void park(Candidacy candidacy) {
+        Claim claim = firstClaim(candidacy);
+        timers.cancel(candidacy);
+        parked.park(new ParkedLeases.Row(
+                candidacy.resource,
+                claim.resumed ? null : claim,
+                claim.autoExtend,
+                candidacy.failures > 0,
+                claim.autoExtend ? coalesced(candidacy.dueNanos, claim.leaseNanos) : candidacy.dueNanos,
+                claim.acquiredAtMillis,
+                (int) Math.min(claim.extensionCount, Integer.MAX_VALUE)));
+        candidacies.remove(candidacy.resource);
+    }
+
+    private static long coalesced(long dueNanos, long leaseNanos) {
+        long step = Math.max(1, Math.min(leaseNanos / COALESCED_PART, LONGEST_COALESCING_NANOS));
+        return dueNanos + Math.floorMod(-dueNanos, step);
+    }
+
+    private Candidacy resume(ParkedLeases.Row row) {
+        Candidacy candidacy = unparked(row);
+        candidacies.put(candidacy.resource, candidacy);
+        timers.schedule(candidacy, candidacy.dueNanos);
+        return candidacy;
+    }
+
+    private Candidacy unparked(ParkedLeases.Row row) {
+        Tenure tenure = proposer.unsettledTenure(row.resource());
+        if (tenure == null) {
+            throw new IllegalStateException("Lease " + row.resource() + " is parked, but is not held");
+        }
+        Claim claim = row.claim() == null ? Claim.resumed(tenure) : row.claim();
+        claim.autoExtend = row.autoExtend();
+        claim.acquiredAtMillis = row.acquiredAtMillis();
+        claim.extensionCount = row.extensions();
+        Candidacy candidacy = new Candidacy(row.resource());
+        candidacy.claims.add(claim);
+        candidacy.state = State.HOLDING;
+        candidacy.resumeNanos = row.dueNanos();
+        candidacy.dueNanos = row.dueNanos();
+        candidacy.failures = row.failed() ? 1 : 0;
+        candidacy.hint = new Hint(self, tenure.deadline().nanos());
+        return candidacy;
     }
 
     // The life of a candidacy.

@@ -15,12 +15,14 @@ import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,6 +56,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final long SUSPEND_MILLIS = 100;
     private static final int ROWS_PER_SWEEP = 4_096;
     private static final int ROUNDS_PER_CALL = 4;
+    private static final int ANSWERS_PER_EVENT = 64;
+    private static final int RELEASED_PER_STEP = 4_096;
 
     private final NodeSettings settings;
     private final Incarnation self;
@@ -101,16 +105,18 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.self = new Incarnation(settings.nodeId(), random.nextLong());
         this.selfIndex = settings.cell().indexOf(settings.nodeId());
         Now now = clock.now();
+        ResourceIndex index = new ResourceIndex();
         this.acceptor = selfIndex < 0
                 ? null
-                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now), ballots);
+                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now, index), ballots);
         ballots.observe(now.counterFloor(), now);
         this.engine = new LeaseEngine(
                 self,
-                new Proposer(self, settings.cell(), settings.timing(), ballots),
+                new Proposer(self, settings.cell(), settings.timing(), ballots, index),
                 settings.oneRoundTrip(),
                 settings.roundTimeout().toNanos(),
-                random);
+                random,
+                index);
         this.dispatcher = new Dispatcher(settings.nodeId());
         this.timer = new Thread(this::runTimer, "paxoslease-" + settings.nodeId() + "-timer");
         this.timer.setDaemon(true);
@@ -153,14 +159,31 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Stops every election and releases every lease; the node can be used further. Does not wait for the network. */
     public void releaseAll() {
         elections.values().forEach(NodeElection::stop);
-        run((now, output) -> {
-            for (Candidacy candidacy : List.copyOf(engine.candidacies())) {
-                List.copyOf(candidacy.claims).forEach(claim -> {
-                    engine.withdraw(claim, now, output);
-                    output.notices.add(new Notice.Unavailable(claim, "the node stops"));
-                });
-            }
-        });
+        run((now, output) -> withdrawAll(engine.candidacies(), now, output));
+        for (int left = parked(); left > 0; left -= RELEASED_PER_STEP) {
+            run((now, output) -> {
+                engine.parked(RELEASED_PER_STEP).forEach(candidacy -> engine.candidacy(candidacy.resource));
+                withdrawAll(engine.candidacies(), now, output);
+            });
+        }
+    }
+
+    private int parked() {
+        lock.lock();
+        try {
+            return engine.parked();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void withdrawAll(Collection<Candidacy> candidacies, Now now, LeaseEngine.Output output) {
+        for (Candidacy candidacy : List.copyOf(candidacies)) {
+            List.copyOf(candidacy.claims).forEach(claim -> {
+                engine.withdraw(claim, now, output);
+                output.notices.add(new Notice.Unavailable(claim, "the node stops"));
+            });
+        }
     }
 
     /** This life of this node. */
@@ -203,7 +226,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
         Now now = clock.now();
         Optional<LeaseHistory.Snapshot> known = kept.of(leaseName, now);
-        return known.isPresent() || !engine.cares(leaseName)
+        return known.isPresent() || !engine.knows(leaseName)
                 ? known
                 : Optional.of(new LeaseHistory.Snapshot(now, 0, List.of()));
     }
@@ -400,6 +423,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return false;
     }
 
+    /** An application that gave a claim's lease an action need not keep the lease. */
+    void pin(Claim claim) {
+        run((now, output) -> engine.pin(claim, now, output));
+    }
+
     /** One that blocks must not hold up the news of its lease, so these have no order. */
     void runLossAction(String name, Runnable action) {
         dispatcher.unordered().execute(() -> Dispatcher.runSafely(name, action));
@@ -417,12 +445,34 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         run((now, output) -> engine.onUnanswered(acceptor, request, now, output));
     }
 
+    /** As many answers as come together are one event, but not so many that others wait for the lock for long. */
+    @Override
+    public void onAnswers(int acceptor, List<Request> requests, List<@Nullable Response> responses) {
+        for (int from = 0; from < requests.size(); from += ANSWERS_PER_EVENT) {
+            int first = from;
+            int end = Math.min(requests.size(), from + ANSWERS_PER_EVENT);
+            run((now, output) -> {
+                for (int i = first; i < end; i++) {
+                    Response response = responses.get(i);
+                    if (response != null) {
+                        engine.onResponse(acceptor, response, now, output);
+                    } else if (!(requests.get(i) instanceof ReleaseRequest)) {
+                        engine.onUnanswered(acceptor, requests.get(i), now, output);
+                    }
+                }
+            });
+        }
+    }
+
     @Override
     public List<@Nullable Response> onRequests(List<Request> requests) {
         List<@Nullable Response> responses = new ArrayList<>(requests.size());
+        // Read after the requests arrived, so that no exclusion ends before its T counted from the sending has passed.
+        Now arrived = clock.now();
         boolean worthHinting = false;
-        for (Request request : requests) {
-            responses.add(acceptor == null ? null : acceptor.handle(request, clock.now()));
+        for (int i = 0; i < requests.size(); i++) {
+            Request request = requests.get(i);
+            responses.add(acceptor == null ? null : acceptor.handle(request, arrived));
             worthHinting |= engine.cares(request.resource());
         }
         if (worthHinting) {
@@ -473,6 +523,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         try {
             Now now = clock.now();
             for (Candidacy candidacy : engine.candidacies()) {
+                leases.put(candidacy.resource, status(candidacy, now));
+            }
+            for (Candidacy candidacy : engine.parked(engine.parked())) {
                 leases.put(candidacy.resource, status(candidacy, now));
             }
         } finally {
@@ -649,7 +702,16 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",
                 impossible);
-        for (Candidacy candidacy : engine.candidacies()) {
+        loseAll(engine.candidacies());
+        try {
+            loseAll(engine.parked(engine.parked()));
+        } catch (RuntimeException defect) {
+            LOG.log(Level.ERROR, "Not every loss could be told", defect);
+        }
+    }
+
+    private void loseAll(Collection<Candidacy> candidacies) {
+        for (Candidacy candidacy : candidacies) {
             for (Claim claim : candidacy.claims) {
                 Tenure tenure = claim.tenure;
                 claim.tenure = null;

@@ -87,16 +87,20 @@ final class NodeLease implements Lease {
 
     @Override
     public void onLost(Runnable action) {
+        boolean already;
         synchronized (lossActions) {
             if (lost == null) {
                 lossActions.add(action);
+            } else if (!lost) {
                 return;
             }
-            if (!lost) {
-                return;
-            }
+            already = lost != null;
         }
-        node.runLossAction(name(), action);
+        if (already) {
+            node.runLossAction(name(), action);
+        } else {
+            node.pin(claim);
+        }
     }
 
     @Override

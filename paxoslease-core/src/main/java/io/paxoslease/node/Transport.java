@@ -1,8 +1,11 @@
 package io.paxoslease.node;
 
 import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Port: carries requests to the other acceptors of the cell and brings their answers back.
@@ -31,6 +34,24 @@ public interface Transport extends AutoCloseable {
          * @param request the request
          */
         void onUnanswered(int acceptor, Request request);
+
+        /**
+         * Answers arrived together: the same as one call for each, in order. Releases are not answered, and nobody is told so.
+         *
+         * @param acceptor the position in the cell of the acceptor that answered
+         * @param requests the requests
+         * @param responses for each request its answer, null if there is none
+         */
+        default void onAnswers(int acceptor, List<Request> requests, List<@Nullable Response> responses) {
+            for (int i = 0; i < requests.size(); i++) {
+                Response response = responses.get(i);
+                if (response != null) {
+                    onResponse(acceptor, response);
+                } else if (!(requests.get(i) instanceof ReleaseRequest)) {
+                    onUnanswered(acceptor, requests.get(i));
+                }
+            }
+        }
     }
 
     /**

@@ -47,9 +47,21 @@ public class Acceptor {
      * @param now the clocks; the wall clock is the first promise floor (X3)
      */
     public Acceptor(Timing timing, int maxResources, Now now) {
+        this(timing, maxResources, now, new ResourceIndex());
+    }
+
+    /**
+     * Creates a blank acceptor that shares the names of its resources with others.
+     *
+     * @param timing the bounds of the cell
+     * @param maxResources how many resources it remembers at most
+     * @param now the clocks; the wall clock is the first promise floor (X3)
+     * @param index the names, shared with the proposer of the same node
+     */
+    public Acceptor(Timing timing, int maxResources, Now now, ResourceIndex index) {
         this.timing = timing;
         this.maxResources = maxResources;
-        this.table = new AcceptorTable(now.counterFloor());
+        this.table = new AcceptorTable(now.counterFloor(), index);
     }
 
     /** An independent copy with the same memory, for tests that explore what can happen next. */

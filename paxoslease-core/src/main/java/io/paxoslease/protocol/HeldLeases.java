@@ -1,96 +1,117 @@
 package io.paxoslease.protocol;
 
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The leases that a proposer holds, in columns like the {@link AcceptorTable}. The owner is always the proposer itself.
+ *
+ * <pre>
+ *   slot   counter (8)   token (8)   endNanos (8)   endWallAhead (4)    leaseNanos         spent
+ *                                                   (from the first)    (from the first)
+ *     0       …900          …500          end          0                    0                  0
+ *     1       …700          …700          end         -1 ms                 0                …800: a failed extension
+ * </pre>
+ *
+ * <p>The wall clock's deadline is kept as its distance from the monotonic one, which hardly changes, and T as its distance from the first
+ * lease's: 28 bytes a row as long as most leases have the same T and none has a failed extension.
  */
 final class HeldLeases {
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private final Incarnation owner;
     private final ResourceIndex index;
-    private long[] counter = new long[0];
-    private long[] token = new long[0];
-    private long[] leaseNanos = new long[0];
-    private long[] endNanos = new long[0];
-    private long[] endWallMillis = new long[0];
-    private long[] spent = new long[0];
+    private final LongColumn counter;
+    private final LongColumn token;
+    private final LongColumn endNanos;
+    private final NarrowColumn endWallAhead;
+    private final NarrowColumn leaseNanos;
+    private final LongColumn spent;
+    private int rows;
 
-    HeldLeases(Incarnation owner) {
+    HeldLeases(Incarnation owner, ResourceIndex index) {
         this.owner = owner;
-        this.index = new ResourceIndex();
+        this.index = index;
+        this.counter = new LongColumn();
+        this.token = new LongColumn();
+        this.endNanos = new LongColumn();
+        this.endWallAhead = new NarrowColumn();
+        this.leaseNanos = new NarrowColumn();
+        this.spent = new LongColumn();
     }
 
+    /** An independent copy with an index of its own. */
     HeldLeases(HeldLeases other) {
         this.owner = other.owner;
         this.index = new ResourceIndex(other.index);
-        this.counter = other.counter.clone();
-        this.token = other.token.clone();
-        this.leaseNanos = other.leaseNanos.clone();
-        this.endNanos = other.endNanos.clone();
-        this.endWallMillis = other.endWallMillis.clone();
-        this.spent = other.spent.clone();
+        this.counter = new LongColumn(other.counter);
+        this.token = new LongColumn(other.token);
+        this.endNanos = new LongColumn(other.endNanos);
+        this.endWallAhead = new NarrowColumn(other.endWallAhead);
+        this.leaseNanos = new NarrowColumn(other.leaseNanos);
+        this.spent = new LongColumn(other.spent);
+        this.rows = other.rows;
     }
 
     @Nullable
     Tenure get(String resource) {
-        int slot = index.find(resource);
-        return slot == ResourceIndex.NONE
-                ? null
-                : new Tenure(
-                        resource,
-                        new Ballot(counter[slot], owner),
-                        token[slot],
-                        leaseNanos[slot],
-                        new Deadline(endNanos[slot], endWallMillis[slot]));
+        int slot = find(resource);
+        if (slot == ResourceIndex.NONE) {
+            return null;
+        }
+        long nanos = endNanos.get(slot);
+        return new Tenure(
+                resource,
+                new Ballot(counter.get(slot), owner),
+                token.get(slot),
+                leaseNanos.get(slot),
+                new Deadline(nanos, nanos / NANOS_PER_MILLI + endWallAhead.get(slot)));
     }
 
     void put(Tenure tenure) {
-        int slot = index.find(tenure.resource());
+        int slot = find(tenure.resource());
         if (slot == ResourceIndex.NONE) {
-            slot = index.add(tenure.resource());
-            ensureCapacity(slot);
-            spent[slot] = 0;
+            slot = index.add(tenure.resource(), ResourceIndex.PROPOSER);
+            rows++;
         }
-        counter[slot] = tenure.ballot().counter();
-        token[slot] = tenure.token();
-        leaseNanos[slot] = tenure.leaseNanos();
-        endNanos[slot] = tenure.deadline().nanos();
-        endWallMillis[slot] = tenure.deadline().wallMillis();
+        Deadline deadline = tenure.deadline();
+        counter.set(slot, tenure.ballot().counter());
+        token.set(slot, tenure.token());
+        leaseNanos.set(slot, tenure.leaseNanos());
+        endNanos.set(slot, deadline.nanos());
+        endWallAhead.set(slot, deadline.wallMillis() - deadline.nanos() / NANOS_PER_MILLI);
     }
 
     void remove(String resource) {
-        int slot = index.find(resource);
+        int slot = find(resource);
         if (slot != ResourceIndex.NONE) {
-            index.remove(slot);
+            counter.set(slot, 0);
+            token.set(slot, 0);
+            leaseNanos.clear(slot);
+            endNanos.set(slot, 0);
+            endWallAhead.clear(slot);
+            spent.set(slot, 0);
+            rows--;
+            index.remove(slot, ResourceIndex.PROPOSER);
         }
     }
 
     /** X5. The highest ballot of a failed extension whose records may still lie at acceptors, 0 if there was none. */
     long spent(String resource) {
-        int slot = index.find(resource);
-        return slot == ResourceIndex.NONE ? 0 : spent[slot];
+        int slot = find(resource);
+        return slot == ResourceIndex.NONE ? 0 : spent.get(slot);
     }
 
     void spend(String resource, long ballotCounter) {
-        int slot = index.find(resource);
-        spent[slot] = Math.max(spent[slot], ballotCounter);
+        int slot = find(resource);
+        spent.set(slot, Math.max(spent.get(slot), ballotCounter));
     }
 
     int size() {
-        return index.size();
+        return rows;
     }
 
-    private void ensureCapacity(int slot) {
-        if (slot >= counter.length) {
-            int capacity = index.capacity();
-            counter = Arrays.copyOf(counter, capacity);
-            token = Arrays.copyOf(token, capacity);
-            leaseNanos = Arrays.copyOf(leaseNanos, capacity);
-            endNanos = Arrays.copyOf(endNanos, capacity);
-            endWallMillis = Arrays.copyOf(endWallMillis, capacity);
-            spent = Arrays.copyOf(spent, capacity);
-        }
+    private int find(String resource) {
+        return index.find(resource, ResourceIndex.PROPOSER);
     }
 }

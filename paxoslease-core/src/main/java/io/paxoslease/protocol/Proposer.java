@@ -33,11 +33,24 @@ public class Proposer {
      * @param ballots the node's ballot counters, shared with its acceptor role
      */
     public Proposer(Incarnation self, Cell cell, Timing timing, BallotSequence ballots) {
+        this(self, cell, timing, ballots, new ResourceIndex());
+    }
+
+    /**
+     * Creates a proposer that holds nothing and shares the names of its resources with others.
+     *
+     * @param self this life of this node
+     * @param cell the acceptors
+     * @param timing the bounds of the cell
+     * @param ballots the node's ballot counters, shared with its acceptor role
+     * @param index the names, shared with the acceptor of the same node
+     */
+    public Proposer(Incarnation self, Cell cell, Timing timing, BallotSequence ballots, ResourceIndex index) {
         this.self = self;
         this.cell = cell;
         this.timing = timing;
         this.ballots = ballots;
-        this.held = new HeldLeases(self);
+        this.held = new HeldLeases(self, index);
     }
 
     /** An independent copy with the same memory, for tests that explore what can happen next. */
@@ -276,6 +289,11 @@ public class Proposer {
     public @Nullable Tenure tenure(String resource, Now now) {
         Tenure tenure = held.get(resource);
         return tenure != null && tenure.isActive(now) ? tenure : null;
+    }
+
+    /** The lease that was won last and not settled, released or lost since, whether or not its deadline has passed; else null. */
+    public @Nullable Tenure unsettledTenure(String resource) {
+        return held.get(resource);
     }
 
     /** Whether an attempt is in flight. */

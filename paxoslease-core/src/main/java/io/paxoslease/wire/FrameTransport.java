@@ -233,15 +233,18 @@ public final class FrameTransport implements Transport {
     }
 
     private void tell(Running running, MemberLink link, List<Request> requests, List<@Nullable Response> responses) {
+        if (responses.isEmpty()) {
+            return;
+        }
         for (int i = 0; i < responses.size(); i++) {
-            Response response = responses.get(i);
-            if (response != null) {
-                listener.onMessage(FrameServer.type(requests.get(i)), "answered");
-                running.receiver().onResponse(link.acceptor, response);
-            } else {
-                tellUnanswered(running, link, requests.get(i));
+            Request request = requests.get(i);
+            if (responses.get(i) != null) {
+                listener.onMessage(FrameServer.type(request), "answered");
+            } else if (!(request instanceof ReleaseRequest)) {
+                listener.onMessage(FrameServer.type(request), "unanswered");
             }
         }
+        running.receiver().onAnswers(link.acceptor, requests, responses);
     }
 
     private void tellUnanswered(Running running, MemberLink link, List<Request> requests) {

@@ -1,0 +1,271 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.ByteColumn;
+import io.paxoslease.protocol.IntColumn;
+import io.paxoslease.protocol.NarrowColumn;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ResourceIndex;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Held leases that nobody waits for anything about, without objects: what is left of a {@link Candidacy} whose one claim holds the lease, until
+ * its next extension or its end is due. The tenure itself is in the proposer's tables.
+ *
+ * <pre>
+ *   slot   flags (1)            due (4)              acquiredAt (4)     extensions (4, once there was one)
+ *     0    PARKED | AUTO        milliseconds         wall clock, from   0
+ *     1    PARKED               since the start      the first          12
+ * </pre>
+ *
+ * <p>There is no heap and no wheel: each chunk of slots knows when its first row may be due, and is looked through then. That time may be too
+ * early, never too late. So setting and moving a due time costs nothing, and a million rows that are due within a second are found by looking
+ * through a few megabytes.
+ *
+ * <p>A claim that the application can still refer to, through its lease, is remembered weakly while it does, and firmly if it has actions to
+ * run. Only those cost objects.
+ */
+final class ParkedLeases {
+
+    /**
+     * A row as it was parked.
+     *
+     * @param resource the name of the lease
+     * @param claim the claim that holds it, null if the application cannot refer to it any more
+     * @param autoExtend whether it is extended without being asked
+     * @param failed whether the last extension failed
+     * @param dueNanos when its extension or its end is due, rounded up to milliseconds
+     * @param acquiredAtMillis when the tenure began, by the wall clock
+     * @param extensions how often it was extended
+     */
+    record Row(
+            String resource,
+            @Nullable Claim claim,
+            boolean autoExtend,
+            boolean failed,
+            long dueNanos,
+            long acquiredAtMillis,
+            int extensions) {}
+
+    private static final class Remembered extends WeakReference<Claim> {
+        final int slot;
+
+        Remembered(int slot, Claim claim, ReferenceQueue<Claim> gone) {
+            super(claim, gone);
+            this.slot = slot;
+        }
+    }
+
+    private static final int PARKED = 1;
+    private static final int AUTO = 2;
+    private static final int FAILED = 4;
+
+    private static final int CHUNK_BITS = 10;
+    private static final int FORGOTTEN_AT_ONCE = 16;
+    private static final long TICK_NANOS = 1_000_000;
+
+    private final ResourceIndex index;
+    private final ByteColumn flags = new ByteColumn();
+    private final IntColumn due = new IntColumn();
+    private final NarrowColumn acquiredAt = new NarrowColumn();
+    private final IntColumn extensions = new IntColumn();
+    private final ClaimColumn claims = new ClaimColumn();
+    private final ReferenceQueue<Claim> gone = new ReferenceQueue<>();
+    private int size;
+    /** No row is in a slot below this. */
+    private int lowest;
+
+    private boolean started;
+    private long startNanos;
+    private long lastTick;
+
+    private long[] firstDueNanos = new long[1];
+    private boolean[] mayBeDue = new boolean[1];
+    private boolean[] allDue = new boolean[1];
+    private long earliestNanos;
+    private int hand;
+
+    ParkedLeases(ResourceIndex index) {
+        this.index = index;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Safe to call without the lock. */
+    boolean contains(String resource) {
+        return index.find(resource, ResourceIndex.NODE) != ResourceIndex.NONE;
+    }
+
+    void park(Row row) {
+        forgetUnreachable();
+        if (!started) {
+            started = true;
+            startNanos = row.dueNanos;
+        }
+        long tick = tick(row.dueNanos + TICK_NANOS - 1);
+        if (size == 0) {
+            lastTick = tick;
+            earliestNanos = nanos(tick);
+        }
+        int slot = index.add(row.resource, ResourceIndex.NODE);
+        flags.set(slot, PARKED | (row.autoExtend ? AUTO : 0) | (row.failed ? FAILED : 0));
+        due.set(slot, (int) tick);
+        acquiredAt.set(slot, row.acquiredAtMillis);
+        extensions.set(slot, row.extensions);
+        Claim claim = row.claim;
+        if (claim != null) {
+            claims.set(slot, claim.pinned ? claim : new Remembered(slot, claim, gone));
+        }
+        size++;
+        lowest = Math.min(lowest, slot);
+        mark(slot >>> CHUNK_BITS, nanos(tick));
+    }
+
+    /** Takes a row out; null if the resource is not parked. */
+    @Nullable
+    Row unpark(String resource) {
+        int slot = size == 0 ? ResourceIndex.NONE : index.find(resource, ResourceIndex.NODE);
+        return slot == ResourceIndex.NONE ? null : unpark(slot);
+    }
+
+    private Row unpark(int slot) {
+        Row row = row(slot);
+        claims.set(slot, null);
+        flags.set(slot, 0);
+        due.set(slot, 0);
+        acquiredAt.clear(slot);
+        extensions.set(slot, 0);
+        index.remove(slot, ResourceIndex.NODE);
+        size--;
+        return row;
+    }
+
+    private Row row(int slot) {
+        int bits = flags.get(slot);
+        Object kept = claims.get(slot);
+        return new Row(
+                index.name(slot),
+                kept instanceof Remembered remembered ? remembered.get() : (Claim) kept,
+                (bits & AUTO) != 0,
+                (bits & FAILED) != 0,
+                dueNanos(slot),
+                acquiredAt.get(slot),
+                extensions.get(slot));
+    }
+
+    /** Up to {@code limit} rows, which stay parked; for those who want to see or to end all leases. */
+    List<Row> rows(int limit) {
+        List<Row> rows = new ArrayList<>();
+        int wanted = Math.min(limit, size);
+        for (int slot = lowest; rows.size() < wanted; slot++) {
+            if (flags.get(slot) != 0) {
+                lowest = rows.isEmpty() ? slot : lowest;
+                rows.add(row(slot));
+            }
+        }
+        return rows;
+    }
+
+    // Time.
+
+    /** When {@link #takeDue} may find something; only while there are rows. */
+    long earliestNanos() {
+        return earliestNanos;
+    }
+
+    /** Takes out rows that are due, some more than {@code limit} at most; the rest at the next call. */
+    List<Row> takeDue(Now now, int limit) {
+        List<Row> rows = new ArrayList<>();
+        if (size == 0 || !now.hasReached(earliestNanos)) {
+            return rows;
+        }
+        lastTick = tick(now.nanos());
+        boolean found = false;
+        for (int i = 0; i < mayBeDue.length; i++) {
+            hand = hand + 1 < mayBeDue.length ? hand + 1 : 0;
+            if (mayBeDue[hand] && now.hasReached(firstDueNanos[hand]) && rows.size() < limit) {
+                takeDue(hand, now, rows);
+            }
+            if (mayBeDue[hand] && (!found || firstDueNanos[hand] - earliestNanos < 0)) {
+                earliestNanos = firstDueNanos[hand];
+                found = true;
+            }
+        }
+        return rows;
+    }
+
+    private void takeDue(int chunk, Now now, List<Row> rows) {
+        boolean all = allDue[chunk];
+        allDue[chunk] = false;
+        mayBeDue[chunk] = false;
+        for (int slot = chunk << CHUNK_BITS; slot < (chunk + 1) << CHUNK_BITS; slot++) {
+            if (flags.get(slot) != 0) {
+                long nanos = dueNanos(slot);
+                if (all || now.hasReached(nanos)) {
+                    rows.add(unpark(slot));
+                } else {
+                    mark(chunk, nanos);
+                }
+            }
+        }
+    }
+
+    /** Makes every row due: what was computed from the monotonic clock alone is not to be trusted any more. */
+    void wakeAll(Now now) {
+        for (int chunk = 0; chunk < mayBeDue.length; chunk++) {
+            allDue[chunk] = mayBeDue[chunk];
+            firstDueNanos[chunk] = now.nanos();
+        }
+        earliestNanos = now.nanos();
+    }
+
+    private void mark(int chunk, long nanos) {
+        if (chunk >= mayBeDue.length) {
+            int length = Math.max(chunk + 1, mayBeDue.length * 2);
+            mayBeDue = Arrays.copyOf(mayBeDue, length);
+            allDue = Arrays.copyOf(allDue, length);
+            firstDueNanos = Arrays.copyOf(firstDueNanos, length);
+        }
+        if (!mayBeDue[chunk] || nanos - firstDueNanos[chunk] < 0) {
+            firstDueNanos[chunk] = nanos;
+            mayBeDue[chunk] = true;
+        }
+        if (nanos - earliestNanos < 0) {
+            earliestNanos = nanos;
+        }
+    }
+
+    private long tick(long nanos) {
+        return Math.floorDiv(nanos - startNanos, TICK_NANOS);
+    }
+
+    private long nanos(long tick) {
+        return startNanos + tick * TICK_NANOS;
+    }
+
+    /** Ticks are kept modulo 2^32, which is 49 days; no lease is longer than seven. */
+    private long dueNanos(int slot) {
+        return nanos(lastTick + (due.get(slot) - (int) lastTick));
+    }
+
+    /** A collection may have made hundreds of thousands unreachable; a few at a time keep pace with what is parked. */
+    private void forgetUnreachable() {
+        for (int i = 0; i < FORGOTTEN_AT_ONCE; i++) {
+            Reference<? extends Claim> reference = gone.poll();
+            if (reference == null) {
+                return;
+            }
+            int slot = ((Remembered) reference).slot;
+            if (claims.get(slot) == reference) {
+                claims.set(slot, null);
+            }
+        }
+    }
+}

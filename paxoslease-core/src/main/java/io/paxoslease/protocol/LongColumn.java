@@ -1,0 +1,73 @@
+package io.paxoslease.protocol;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A number for each slot of a table, zero where none was set. It grows by chunks and never copies more than one, so that no call takes
+ * long; a chunk in which every number is zero takes no memory. Not safe for concurrent use.
+ */
+public final class LongColumn {
+
+    /** Chunks are small enough for every garbage collector's young generation. */
+    private static final int CHUNK_BITS = 10;
+
+    private static final int CHUNK = 1 << CHUNK_BITS;
+    private static final int SMALLEST = 8;
+
+    private long[] @Nullable [] chunks = new long[1][];
+    private short[] others = new short[1];
+
+    /** Creates a column of zeros. */
+    public LongColumn() {}
+
+    LongColumn(LongColumn other) {
+        chunks = other.chunks.clone();
+        others = other.others.clone();
+        for (int i = 0; i < chunks.length; i++) {
+            long[] chunk = chunks[i];
+            chunks[i] = chunk == null ? null : chunk.clone();
+        }
+    }
+
+    /** The number of a slot. */
+    public long get(int slot) {
+        int index = slot >>> CHUNK_BITS;
+        long[] chunk = index < chunks.length ? chunks[index] : null;
+        int at = slot & (CHUNK - 1);
+        return chunk == null || at >= chunk.length ? 0 : chunk[at];
+    }
+
+    /** Sets the number of a slot. */
+    public void set(int slot, long value) {
+        int index = slot >>> CHUNK_BITS;
+        int at = slot & (CHUNK - 1);
+        long[] chunk = index < chunks.length ? chunks[index] : null;
+        if (chunk == null || at >= chunk.length) {
+            if (value == 0) {
+                return;
+            }
+            chunk = grow(index, at);
+        }
+        long before = chunk[at];
+        chunk[at] = value;
+        if ((before == 0) != (value == 0)) {
+            others[index] += (short) (value == 0 ? -1 : 1);
+            if (others[index] == 0) {
+                chunks[index] = null;
+            }
+        }
+    }
+
+    private long[] grow(int index, int at) {
+        if (index >= chunks.length) {
+            int length = Math.max(index + 1, chunks.length * 2);
+            chunks = java.util.Arrays.copyOf(chunks, length);
+            others = java.util.Arrays.copyOf(others, length);
+        }
+        long[] old = chunks[index];
+        int length = index > 0 ? CHUNK : Math.min(CHUNK, Math.max(SMALLEST, Integer.highestOneBit(at) * 2));
+        long[] chunk = old == null ? new long[length] : java.util.Arrays.copyOf(old, length);
+        chunks[index] = chunk;
+        return chunk;
+    }
+}

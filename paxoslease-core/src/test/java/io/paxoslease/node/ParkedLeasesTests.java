@@ -1,0 +1,266 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.node.ParkedLeases.Row;
+import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.ResourceIndex;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Timing;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+class ParkedLeasesTests {
+
+    private static final long MILLI = 1_000_000L;
+    private static final long LEASE = 10_000 * MILLI;
+
+    private static Claim claim(String name) {
+        return Claim.once(name, LEASE, 0);
+    }
+
+    @Nested
+    class Rows {
+
+        /** The monotonic clock overflows during the test. */
+        private static final long START = Long.MAX_VALUE - 3_000 * MILLI;
+
+        private final ParkedLeases parked = new ParkedLeases(new ResourceIndex());
+
+        private Now at(long millis) {
+            return new Now(START + millis * MILLI, millis);
+        }
+
+        @Test
+        void eachIsTakenWhenItIsDueNeitherEarlierNorMuchLater() {
+            Random random = new Random(1);
+            Map<String, Long> due = new HashMap<>();
+            long taken = 0;
+            for (int millis = 0; millis < 10_000; millis++) {
+                for (int i = 0; i < 3; i++) {
+                    String name = "lease-" + random.nextInt(20_000);
+                    if (parked.contains(name)) {
+                        Row row = parked.unpark(name);
+                        assertThat(row.dueNanos() - START - due.remove(name)).isBetween(0L, MILLI - 1);
+                    }
+                    if (random.nextInt(4) > 0) {
+                        long nanos = (millis + random.nextInt(5_000)) * MILLI + random.nextInt(1_000_000);
+                        parked.park(new Row(name, null, true, false, START + nanos, 5, 7));
+                        due.put(name, nanos);
+                    }
+                }
+                for (Row row : parked.takeDue(at(millis), 10_000)) {
+                    assertThat(millis * MILLI - due.remove(row.resource())).isBetween(0L, 2 * MILLI);
+                    taken++;
+                }
+                assertThat(parked.size()).isEqualTo(due.size());
+            }
+            assertThat(taken).isGreaterThan(10_000);
+            assertThat(parked.rows(Integer.MAX_VALUE)).hasSize(due.size());
+        }
+
+        @Test
+        void isPromisedNoLaterThanTheFirstIsDue() {
+            parked.park(new Row("b", null, true, false, START + 20 * MILLI, 0, 0));
+            parked.park(new Row("a", null, true, false, START + 10 * MILLI, 0, 0));
+            assertThat(parked.earliestNanos()).isEqualTo(START + 10 * MILLI);
+            assertThat(parked.takeDue(at(10), 10)).extracting(Row::resource).containsExactly("a");
+            assertThat(parked.earliestNanos()).isEqualTo(START + 20 * MILLI);
+        }
+
+        @Test
+        void whatIsDueBeyondTheLimitComesNext() {
+            for (int i = 0; i < 5_000; i++) {
+                parked.park(new Row("lease-" + i, null, true, false, START, 0, 0));
+            }
+            int calls = 0;
+            while (parked.size() > 0) {
+                assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
+                assertThat(parked.takeDue(at(1), 512)).hasSizeBetween(1, 512 + 1_024);
+                calls++;
+            }
+            assertThat(calls).isGreaterThan(2);
+        }
+
+        @Test
+        void wakeAllMakesEachDueOnce() {
+            parked.park(new Row("a", null, true, false, at(10_000).nanos(), 0, 0));
+            parked.wakeAll(at(1));
+            List<Row> rows = parked.takeDue(at(1), 10);
+            assertThat(rows).hasSize(1);
+            parked.park(rows.get(0));
+            assertThat(parked.takeDue(at(1), 10)).isEmpty();
+            assertThat(parked.takeDue(at(10_000), 10)).hasSize(1);
+        }
+
+        @Test
+        void keepsEverythingOfARow() {
+            Claim claim = claim("a");
+            Row row = new Row("a", claim, true, true, START, Long.MAX_VALUE / 3, 12);
+            parked.park(row);
+            assertThat(parked.rows(1)).containsExactly(row);
+            assertThat(parked.unpark("a")).isEqualTo(row);
+            assertThat(parked.unpark("a")).isNull();
+        }
+
+        @Test
+        void aClaimIsRememberedWhileSomebodyRefersToItOrWhileItIsPinned() {
+            Claim kept = claim("kept");
+            parked.park(new Row("kept", kept, true, false, START, 0, 0));
+            parked.park(new Row("dropped", claim("dropped"), true, false, START, 0, 0));
+            Claim pinned = claim("pinned");
+            pinned.pinned = true;
+            parked.park(new Row("pinned", pinned, true, false, START, 0, 0));
+            pinned = null;
+            List<byte[]> garbage = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                garbage.add(new byte[1 << 20]);
+                System.gc();
+            }
+            assertThat(parked.unpark("kept").claim()).isSameAs(kept);
+            assertThat(parked.unpark("dropped").claim()).isNull();
+            assertThat(parked.unpark("pinned").claim()).isNotNull();
+        }
+    }
+
+    @Nested
+    class InTheEngine {
+
+        private final Timing timing = new Timing(LEASE, 0.01);
+        private final BallotSequence ballots = new BallotSequence();
+        private final Incarnation self = new Incarnation("n", 1);
+        private final LeaseEngine engine = new LeaseEngine(
+                self,
+                new Proposer(self, new Cell("cell", List.of("n")), timing, ballots),
+                false,
+                1_000 * MILLI,
+                new Dice(1));
+        private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
+
+        InTheEngine() {
+            acceptor.open(true, at(0));
+        }
+
+        private static Now at(long millis) {
+            return new Now(millis * MILLI, 1_000_000 + millis);
+        }
+
+        private interface Event {
+            void happen(LeaseEngine.Output out);
+        }
+
+        /** One event as the shell performs it; answers what it told. */
+        private List<Notice> event(long millis, boolean answered, Event event) {
+            LeaseEngine.Output out = new LeaseEngine.Output();
+            event.happen(out);
+            for (int i = 0; i < out.requests.size(); i++) {
+                Response response = answered ? acceptor.handle(out.requests.get(i), at(millis)) : null;
+                if (response != null) {
+                    engine.onResponse(0, response, at(millis), out);
+                }
+            }
+            return out.notices;
+        }
+
+        private void time(long millis) {
+            event(millis, true, out -> engine.onTime(at(millis), out));
+        }
+
+        private Claim held(String name, boolean autoExtend) {
+            Claim claim = claim(name);
+            event(1, true, out -> engine.submit(claim, at(1), out));
+            assertThat(claim.tenure).isNotNull();
+            if (autoExtend) {
+                event(1, true, out -> engine.autoExtend(claim, at(1), out));
+            }
+            event(2, true, out -> engine.onTime(at(2), out));
+            assertThat(engine.parked()).isEqualTo(1);
+            assertThat(engine.candidacies()).isEmpty();
+            return claim;
+        }
+
+        @Test
+        void aLeaseThatIsJustHeldIsExtendedAgainAndAgainWithoutObjectsInBetween() {
+            Claim claim = held("r", true);
+            long end = claim.tenure.deadline().nanos();
+            int parked = 0;
+            for (long millis = 2; millis < 60_000; millis += 50) {
+                time(millis);
+                parked += engine.parked();
+                assertThat(claim.tenure).isNotNull();
+                assertThat(claim.tenure.isActive(at(millis))).isTrue();
+            }
+            assertThat(claim.tenure.deadline().nanos()).isGreaterThan(end + 40_000 * MILLI);
+            assertThat(parked).isGreaterThan(1_000);
+        }
+
+        @Test
+        void aLeaseThatNobodyExtendsEnds() {
+            Claim claim = held("r", false);
+            event(9_500, true, out -> engine.onTime(at(9_500), out));
+            assertThat(claim.tenure).isNotNull();
+            List<Notice> notices = event(10_000, true, out -> engine.onTime(at(10_000), out));
+            assertThat(notices).anyMatch(Notice.Lost.class::isInstance);
+            assertThat(claim.tenure).isNull();
+            assertThat(engine.parked()).isZero();
+            assertThat(engine.nextWakeNanos()).isEmpty();
+        }
+
+        @Test
+        void itsOwnerCanReleaseIt() {
+            Claim claim = held("r", true);
+            List<Notice> notices = event(3, true, out -> engine.withdraw(claim, at(3), out));
+            assertThat(notices)
+                    .anyMatch(notice -> notice instanceof Notice.Released released && released.claim() == claim);
+            assertThat(acceptor.lease("r", at(3))).isNull();
+            assertThat(engine.parked()).isZero();
+            assertThat(engine.candidacies()).isEmpty();
+        }
+
+        @Test
+        void anotherClaimOfThisNodeWaitsForIt() {
+            Claim first = held("r", false);
+            Claim second = Claim.patient("r", LEASE, 60_000 * MILLI);
+            event(3, true, out -> engine.submit(second, at(3), out));
+            assertThat(second.tenure).isNull();
+            event(4, true, out -> engine.withdraw(first, at(4), out));
+            assertThat(second.tenure).isNotNull();
+        }
+
+        @Test
+        void afterASuspendItIsLostAtOnceX7() {
+            Claim claim = held("r", true);
+            Now resumed = new Now(at(3).nanos(), at(60_000).wallMillis());
+            event(3, true, out -> engine.settleAll(resumed, out));
+            event(3, true, out -> engine.onTime(resumed, out));
+            assertThat(claim.tenure).isNull();
+        }
+
+        @Test
+        void aFailedExtensionIsToldAndTriedAgain() {
+            Claim claim = held("r", true);
+            List<Notice> notices = new ArrayList<>();
+            for (long millis = 4_900; millis < 9_000; millis += 10) {
+                long now = millis;
+                notices.addAll(event(now, false, out -> engine.onTime(at(now), out)));
+            }
+            assertThat(notices)
+                    .filteredOn(Notice.ExtensionFailed.class::isInstance)
+                    .hasSizeGreaterThan(1);
+            for (long millis = 9_000; millis < 9_900; millis += 10) {
+                time(millis);
+            }
+            assertThat(claim.tenure.isActive(at(12_000))).isTrue();
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package io.paxoslease.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class ColumnTests {
+
+    private static final long[] LONGS = {
+        0,
+        1,
+        -1,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE,
+        1L << 31,
+        -(1L << 31) - 1,
+        1L << 32,
+        Long.MAX_VALUE,
+        Long.MIN_VALUE
+    };
+
+    @Test
+    void everyNumberIsKeptExactlyWhateverWasSetBefore() {
+        for (long base : LONGS) {
+            NarrowColumn narrow = new NarrowColumn();
+            narrow.set(0, base);
+            Random random = new Random(base);
+            LongColumn longs = new LongColumn();
+            IntColumn ints = new IntColumn();
+            ByteColumn bytes = new ByteColumn();
+            Map<Integer, Long> expected = new HashMap<>();
+            for (int step = 0; step < 50_000; step++) {
+                int slot = 1 + random.nextInt(random.nextBoolean() ? 20 : 5_000);
+                long value = base + LONGS[random.nextInt(LONGS.length)] + random.nextInt(3);
+                expected.put(slot, value);
+                narrow.set(slot, value);
+                longs.set(slot, value);
+                ints.set(slot, (int) value);
+                bytes.set(slot, (byte) value);
+            }
+            NarrowColumn narrowCopy = new NarrowColumn(narrow);
+            LongColumn longsCopy = new LongColumn(longs);
+            expected.forEach((slot, value) -> {
+                assertThat(narrow.get(slot)).isEqualTo(value);
+                assertThat(longs.get(slot)).isEqualTo(value);
+                assertThat(ints.get(slot)).isEqualTo(value.intValue());
+                assertThat(bytes.get(slot)).isEqualTo(value.byteValue());
+                narrow.clear(slot);
+                longs.set(slot, 0);
+            });
+            expected.forEach((slot, value) -> {
+                assertThat(longs.get(slot)).isZero();
+                assertThat(narrow.get(slot)).isEqualTo(base);
+                assertThat(narrowCopy.get(slot)).isEqualTo(value);
+                assertThat(longsCopy.get(slot)).isEqualTo(value);
+            });
+        }
+    }
+
+    @Test
+    void aSlotThatWasNeverSetIsZero() {
+        LongColumn column = new LongColumn();
+        assertThat(column.get(1_000_000)).isZero();
+        column.set(1_000_000, 5);
+        assertThat(column.get(999_999)).isZero();
+        assertThat(column.get(1_000_000)).isEqualTo(5);
+        assertThat(column.get(2_000_000)).isZero();
+    }
+}

@@ -1,0 +1,119 @@
+package io.paxoslease.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class ResourceIndexTests {
+
+    private static final int[] USERS = {ResourceIndex.ACCEPTOR, ResourceIndex.PROPOSER, ResourceIndex.NODE};
+
+    private final ResourceIndex index = new ResourceIndex();
+
+    /** What {@link ResourceIndex} must look like from outside: for each name its slot and its users. */
+    private record Entry(int slot, int users) {}
+
+    @Test
+    void agreesWithAMapWhateverIsAddedAndRemoved() {
+        Random random = new Random(1);
+        Map<String, Entry> expected = new HashMap<>();
+        List<String> present = new ArrayList<>();
+        int most = 0;
+        for (int step = 0; step < 300_000; step++) {
+            int user = USERS[random.nextInt(USERS.length)];
+            boolean filling = step / 100_000 != 1;
+            if (present.isEmpty() || random.nextInt(10) < (filling ? 7 : 2)) {
+                String name = name(random);
+                Entry before = expected.get(name);
+                int slot = index.add(name, user);
+                if (before == null) {
+                    present.add(name);
+                    expected.put(name, new Entry(slot, user));
+                } else {
+                    assertThat(slot).isEqualTo(before.slot);
+                    expected.put(name, new Entry(slot, before.users | user));
+                }
+            } else {
+                int at = random.nextInt(present.size());
+                String name = present.get(at);
+                Entry entry = expected.get(name);
+                int leaving = Integer.lowestOneBit(entry.users);
+                index.remove(entry.slot, leaving);
+                if (entry.users == leaving) {
+                    expected.remove(name);
+                    present.set(at, present.get(present.size() - 1));
+                    present.remove(present.size() - 1);
+                } else {
+                    expected.put(name, new Entry(entry.slot, entry.users & ~leaving));
+                }
+            }
+            most = Math.max(most, expected.size());
+            assertThat(index.size()).isEqualTo(expected.size());
+        }
+        assertThat(most).as("more than fits in one segment").isGreaterThan(16_384);
+        assertThat(index.used()).as("slots are used again").isEqualTo(most);
+        assertSame(expected, index);
+        assertSame(expected, new ResourceIndex(index));
+        assertThat(expected.values().stream().map(Entry::slot).distinct()).hasSize(expected.size());
+    }
+
+    private static void assertSame(Map<String, Entry> expected, ResourceIndex index) {
+        expected.forEach((name, entry) -> {
+            for (int user : USERS) {
+                assertThat(index.find(name, user))
+                        .as(name)
+                        .isEqualTo((entry.users & user) != 0 ? entry.slot : ResourceIndex.NONE);
+            }
+            assertThat(index.name(entry.slot)).isEqualTo(name);
+        });
+        for (int user : USERS) {
+            assertThat(index.find("never added", user)).isEqualTo(ResourceIndex.NONE);
+        }
+    }
+
+    /** From one byte to 255, ASCII and not, with many that begin alike. */
+    private static String name(Random random) {
+        String number = Integer.toString(random.nextInt(60_000));
+        return switch (random.nextInt(12)) {
+            case 0 -> "ü€𝄞" + number;
+            case 1 -> number.repeat(51);
+            case 2 -> number.substring(0, 1);
+            default -> "lease-000000" + number;
+        };
+    }
+
+    @Test
+    void aCopyIsIndependent() {
+        int slot = index.add("a", ResourceIndex.ACCEPTOR);
+        ResourceIndex copy = new ResourceIndex(index);
+        index.remove(slot, ResourceIndex.ACCEPTOR);
+        index.add("b", ResourceIndex.ACCEPTOR);
+        assertThat(copy.find("a", ResourceIndex.ACCEPTOR)).isEqualTo(slot);
+        assertThat(copy.find("b", ResourceIndex.ACCEPTOR)).isEqualTo(ResourceIndex.NONE);
+        assertThat(copy.name(slot)).isEqualTo("a");
+    }
+
+    @Test
+    void aSlotThatOneUserGaveBackIsStillTheOthers() {
+        int slot = index.add("a", ResourceIndex.ACCEPTOR);
+        assertThat(index.add("a", ResourceIndex.PROPOSER)).isEqualTo(slot);
+        index.remove(slot, ResourceIndex.ACCEPTOR);
+        assertThat(index.find("a", ResourceIndex.ACCEPTOR)).isEqualTo(ResourceIndex.NONE);
+        assertThat(index.find("a", ResourceIndex.PROPOSER)).isEqualTo(slot);
+        assertThatThrownBy(() -> index.remove(slot, ResourceIndex.ACCEPTOR)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void aNameThatIsTooLongForAnyMessageIsNotFound() {
+        assertThat(index.find("x".repeat(256), ResourceIndex.ACCEPTOR)).isEqualTo(ResourceIndex.NONE);
+        assertThat(index.find("ü".repeat(128), ResourceIndex.ACCEPTOR)).isEqualTo(ResourceIndex.NONE);
+        String longest = "ü".repeat(127) + "x";
+        assertThat(index.name(index.add(longest, ResourceIndex.ACCEPTOR))).isEqualTo(longest);
+    }
+}
