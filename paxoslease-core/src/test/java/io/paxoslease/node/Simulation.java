@@ -5,9 +5,9 @@ import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
-import io.paxoslease.protocol.Message;
 import io.paxoslease.protocol.Mistake;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.PrepareRequest;
 import io.paxoslease.protocol.PrepareResponse;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
@@ -19,6 +19,7 @@ import io.paxoslease.protocol.Tenure;
 import io.paxoslease.protocol.Timing;
 import io.paxoslease.protocol.WeakAcceptor;
 import io.paxoslease.protocol.WeakProposer;
+import io.paxoslease.wire.SimulatedWire;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -37,52 +38,14 @@ import java.util.function.Consumer;
  */
 final class Simulation {
 
-    /** What a run may exercise; a suite in which one of these never happened proves little. */
-    enum Happening {
-        TENURE,
-        TAKEOVER,
-        EXTENSION,
-        EXTENSION_FAILED,
-        LEASE_LOST,
-        LEASE_RELEASED,
-        CLAIM_UNAVAILABLE,
-        CRASH,
-        CRASH_OF_OWNER,
-        CRASH_OF_ACCEPTOR_WITH_LEASES,
-        RESTART_WITHIN_QUARANTINE,
-        PAUSE_OF_OWNER,
-        SUSPEND_OF_OWNER,
-        WALL_STEP_OF_OWNER,
-        SLOW_NODE,
-        CUT,
-        ONE_WAY_CUT,
-        MESSAGE_LOST,
-        MESSAGE_CUT_OFF,
-        MESSAGE_DUPLICATED,
-        MESSAGE_DELAYED_BEYOND_LEASE,
-        STALE_ANSWER,
-        ANSWER_TO_FORMER_LIFE,
-        PREPARE_REJECTED,
-        PROPOSE_REJECTED_BY_PROMISE,
-        PROPOSE_REJECTED_BY_LIVE_LEASE,
-        BLOCKED_BY_LIVE_LEASE,
-        REFUSED_IN_QUARANTINE,
-        REFUSED_ABOVE_MAXIMUM,
-        CHANGE_OF_MEMBERS,
-        REFUSED_OTHER_MEMBERS,
-        TENURE_OF_TWIN,
-        TOKENS_COMPARED,
-        LIVENESS_CHECKED,
-        MEMORY_CHECKED
-    }
-
     /** What came of a run. */
     record Result(
             long seed, long events, long trueNanos, long transcript, long[] happened, String violation, int planned) {}
 
     private static final long MILLI = 1_000_000L;
     private static final long SECOND = 1_000 * MILLI;
-    private static final int TOGGLES = 3;
+    private static final int TOGGLES = 4;
+    private static final int FAULTS = 10;
 
     // What the seed decides.
     private final long seed;
@@ -104,15 +67,16 @@ final class Simulation {
     private double loss;
     private double duplication;
     private double longDelay;
+    private double corruption;
     private double refusedConnection;
+    private final boolean flipsBits;
+    private final Wire wire;
 
     // The world.
     private final Host[] hosts;
     private final boolean[][] cut;
     private final List<Planned> plan = new ArrayList<>();
-    private Event[] queue = new Event[1024];
-    private int queued;
-    private long sequence;
+    private final EventQueue queue = new EventQueue();
     private long trueNanos;
     private boolean calm;
 
@@ -127,13 +91,26 @@ final class Simulation {
     private long transcript;
     private String violation;
 
+    /** What became of the bytes of a frame on their way. */
+    enum Damage {
+        NONE,
+        CUT_SHORT,
+        BITS_FLIPPED
+    }
+
+    /** What happens when a frame arrives. */
+    interface Arrival {
+        void arrive(byte[] frame, Damage damage);
+    }
+
     /** A node of the cell over all its lives. */
-    private static final class Host {
+    static final class Host {
         final int index;
         final String nodeId;
         final Machine machine;
         final Timing timing;
         final boolean wallMayStepBack;
+        int maxResources = 1_000;
         Cell cell;
         Life life;
         boolean foreign;
@@ -151,12 +128,13 @@ final class Simulation {
     }
 
     /** One life of a node: what {@link LeaseNode} holds together in production. */
-    private static final class Life {
+    static final class Life {
         final Host host;
         final Cell cell;
         final Incarnation self;
         final int selfIndex;
         final LeaseEngine engine;
+        final Proposer proposer;
         final Acceptor role;
         final LocalAcceptor acceptor;
         final List<Claim> claims = new ArrayList<>();
@@ -164,10 +142,13 @@ final class Simulation {
         final long bornNanos;
         long timerAt = Long.MAX_VALUE;
         Now lastTimer;
+        FrameWire.Ends ends;
+        SimulatedWire.Codec codec;
 
         Life(
                 Host host,
                 LeaseEngine engine,
+                Proposer proposer,
                 Incarnation self,
                 Acceptor role,
                 BallotSequence ballots,
@@ -178,17 +159,12 @@ final class Simulation {
             this.self = self;
             this.selfIndex = role == null ? -1 : cell.indexOf(host.nodeId);
             this.engine = engine;
+            this.proposer = proposer;
             this.role = role;
             this.acceptor = role == null ? null : new LocalAcceptor(role, ballots);
             this.promised = new long[names];
             this.bornNanos = born;
         }
-    }
-
-    private static final class Event {
-        long at;
-        long order;
-        Runnable action;
     }
 
     /** A fault or a deed of a user, decided before the run begins so that a failing plan can be shrunk. */
@@ -220,7 +196,14 @@ final class Simulation {
         this.loss = dice.one(0, 0, 1, 5, 20) / 100.0;
         this.duplication = dice.one(0, 1, 5, 20) / 100.0;
         this.longDelay = dice.one(0, 0, 1, 5) / 100.0;
+        this.corruption = dice.one(0, 0, 1, 5) / 100.0;
         this.refusedConnection = dice.nextDouble();
+        // Most lives show more schedules with messages that are sent one by one.
+        int draw = dice.nextInt(10);
+        int kindOfWire = mistakes.isEmpty() ? draw : 0;
+        boolean frames = kindOfWire >= 7;
+        this.flipsBits = kindOfWire != 9;
+        this.wire = frames ? new FrameWire(this, kindOfWire < 9) : new MessageWire(this);
         int bystanders = (int) dice.one(0, 1, 2, 5, 13);
         List<String> nodes = new ArrayList<>();
         for (int i = 0; i < members + bystanders; i++) {
@@ -245,11 +228,17 @@ final class Simulation {
         this.livesAtLastTenure = new long[resources];
         this.tenuredWhenCalm = new boolean[resources];
         Arrays.fill(lastOwner, -1);
+        // One node with half the maximum lease time. Whole frames from and to it are refused, so that it must not be
+        // needed.
         int odd = dice.chance(0.2) ? dice.nextInt(size) : -1;
+        odd = frames && odd < members ? -1 : odd;
+        // A node whose wall clock is days ahead gets its ballots refused, and must not be needed either.
+        int farAhead = bystanders > 0 && !wallClocksAgree && dice.chance(0.1) ? nodes.size() - 1 : -1;
         for (int i = 0; i < size; i++) {
             double rate = 1 + drift * (dice.chance(0.5) ? dice.one(-1, 1) : 2 * dice.nextDouble() - 1);
             long origin = dice.chance(0.3) ? Long.MAX_VALUE - dice.nextLong(20 * maxLeaseNanos) : dice.nextLong();
             long wall = wallClocksAgree ? 0 : dice.one(-600, -2, 0, 0, 1, 7, 600) * SECOND;
+            wall += i == farAhead ? 3L * 24 * 3600 * SECOND : 0;
             long bound = i == odd ? Math.max(Timing.MIN_LEASE_NANOS, maxLeaseNanos / 2) : maxLeaseNanos;
             // The last one may be a second process under the id of another, without a listening port.
             String nodeId = i < nodes.size() ? nodes.get(i) : nodes.get(dice.nextInt(nodes.size()));
@@ -266,15 +255,23 @@ final class Simulation {
             hosts[members].foreign = true;
             hosts[members].cell = new Cell("cell", nodes.subList(0, members - 2));
         }
+        if (members > 2 && odd < 0 && dice.chance(0.1)) {
+            // An acceptor without room for all; the others are a majority.
+            hosts[0].maxResources = 1;
+        }
         toggle(0, () -> loss = 0);
         toggle(1, () -> duplication = 0);
         toggle(2, () -> longDelay = 0);
+        toggle(3, () -> corruption = 0);
         plan(dice);
     }
 
     private void toggle(int index, Runnable off) {
         plan.add(new Planned(
-                0, List.of("message loss", "duplication", "long delays").get(index), () -> {}));
+                0,
+                List.of("message loss", "duplication", "long delays", "corruption")
+                        .get(index),
+                () -> {}));
         if (omitted.get(index)) {
             off.run();
         }
@@ -306,7 +303,7 @@ final class Simulation {
                     dice.nextInt(8),
                     dice.nextLong(troubleEndsNanos));
         }
-        double[] weights = new double[9];
+        double[] weights = new double[FAULTS];
         double total = 0;
         for (int i = 0; i < weights.length; i++) {
             weights[i] = dice.chance(0.4) ? 0 : dice.nextDouble();
@@ -383,10 +380,7 @@ final class Simulation {
                 }
                 case 4 -> {
                     if (old != null && old.isStanding()) {
-                        run(life, (now, out) -> life.engine.resign(old, now, out));
-                        if (old.tenure != null) {
-                            violate("a lease is held after it was resigned");
-                        }
+                        resign(life, old);
                     }
                 }
                 case 5 -> {
@@ -465,12 +459,22 @@ final class Simulation {
                     at(trueNanos + duration, () -> setCut(side, alone ? host : null, false));
                 }));
             }
-            default -> {
+            case 8 -> {
                 plan.add(new Planned(at, "slowness of " + host.nodeId, () -> {
                     count(Happening.SLOW_NODE, true);
                     host.slowness = duration / 10;
                     at(trueNanos + 2 * duration, () -> host.slowness = 0);
                 }));
+            }
+            default -> {
+                // Several at once, as when a rack loses its power.
+                boolean most = dice.chance(0.5);
+                for (Host one : hosts) {
+                    if (dice.chance(most ? 0.8 : 0.4)) {
+                        planCrash(at, one, dice.chance(0.5) ? 0 : duration, false);
+                    }
+                }
+                plan.add(new Planned(at, "several crashed", () -> count(Happening.CRASH_OF_SEVERAL, true)));
             }
         }
     }
@@ -528,8 +532,7 @@ final class Simulation {
             }
             end();
         } catch (RuntimeException impossible) {
-            StackTraceElement[] trace = impossible.getStackTrace();
-            violate("an exception out of the core: " + impossible + " at " + (trace.length > 0 ? trace[0] : "?"));
+            violate(impossible);
         }
         return new Result(seed, events, trueNanos, transcript, happened, violation, plan.size());
     }
@@ -545,6 +548,7 @@ final class Simulation {
         loss = 0;
         duplication = 0;
         longDelay = 0;
+        corruption = 0;
         for (boolean[] row : cut) {
             Arrays.fill(row, false);
         }
@@ -609,11 +613,10 @@ final class Simulation {
     }
 
     private void runUntil(long end) {
-        while (queued > 0 && queue[0].at <= end && violation == null) {
-            Event event = poll();
-            trueNanos = event.at;
+        while (queue.nextAt() <= end && violation == null) {
+            trueNanos = queue.nextAt();
             events++;
-            event.action.run();
+            queue.poll().run();
         }
         trueNanos = Math.max(trueNanos, end);
     }
@@ -628,16 +631,17 @@ final class Simulation {
         Acceptor role = null;
         if (!twin && host.cell.indexOf(host.nodeId) >= 0) {
             role = mistakes.isEmpty()
-                    ? new Acceptor(host.timing, 1_000, now)
-                    : new WeakAcceptor(mistakes, host.timing, 1_000, now);
+                    ? new Acceptor(host.timing, host.maxResources, now)
+                    : new WeakAcceptor(mistakes, host.timing, host.maxResources, now);
         }
         Proposer proposer = mistakes.isEmpty()
                 ? new Proposer(self, host.cell, host.timing, ballots)
                 : new WeakProposer(mistakes, self, host.cell, host.timing, ballots);
         LeaseEngine engine = new LeaseEngine(self, proposer, random.chance(0.5), roundTimeoutNanos, random);
-        Life life = new Life(host, engine, self, role, ballots, resources, trueNanos);
+        Life life = new Life(host, engine, proposer, self, role, ballots, resources, trueNanos);
         life.lastTimer = now;
         host.life = life;
+        wire.boot(life);
         if (role != null) {
             life.acceptor.open(false, now);
         }
@@ -660,6 +664,7 @@ final class Simulation {
         for (int i = 0; i < out.notices.size(); i++) {
             tell(life, out.notices.get(i));
         }
+        wire.flush(life);
         schedule(life, now);
     }
 
@@ -676,10 +681,20 @@ final class Simulation {
         }
     }
 
+    private void resign(Life life, Claim claim) {
+        Tenure tenure = claim.tenure;
+        boolean held = tenure != null && tenure.isActive(now(life.host));
+        run(life, (now, out) -> life.engine.resign(claim, now, out));
+        // What had ended by itself was no longer there to be resigned; a cell of one has the next tenure at once.
+        if (claim.tenure != null && (held || claim.tenure == tenure)) {
+            violate("a lease is held after it was resigned");
+        }
+    }
+
     private void broadcast(Life life, Request request, Now now, LeaseEngine.Output out) {
         for (int i = 0; i < life.cell.size(); i++) {
             if (i != life.selfIndex) {
-                send(life, i, request);
+                wire.send(life, i, request);
             }
         }
         if (life.acceptor != null) {
@@ -741,12 +756,8 @@ final class Simulation {
 
     // The network.
 
-    private void send(Life from, int acceptor, Request request) {
-        int to = Integer.parseInt(from.cell.acceptors().get(acceptor).substring(1));
-        travel(from.host, hosts[to], request, () -> onRequest(from, hosts[to], acceptor, request));
-    }
-
-    private void travel(Host from, Host to, Message message, Runnable arrival) {
+    /** Carries a frame, or loses, duplicates, delays or damages it. */
+    void travel(Host from, Host to, long mark, byte[] frame, Arrival arrival) {
         if (cut[from.index][to.index]) {
             count(Happening.MESSAGE_CUT_OFF, true);
             return;
@@ -763,44 +774,75 @@ final class Simulation {
                 delay += network.nextLong(3 * maxLeaseNanos);
                 count(Happening.MESSAGE_DELAYED_BEYOND_LEASE, delay > maxLeaseNanos);
             }
-            arrive(to, trueNanos + delay, message, arrival);
+            if (network.chance(corruption)) {
+                travelDamaged(to, trueNanos + delay, mark, frame, arrival);
+            } else {
+                arrive(to, trueNanos + delay, mark, () -> arrival.arrive(frame, Damage.NONE));
+            }
         }
     }
 
-    private void arrive(Host to, long at, Message message, Runnable arrival) {
+    private void travelDamaged(Host to, long at, long mark, byte[] frame, Arrival arrival) {
+        boolean flips = flipsBits && frame.length > 0 && network.nextInt(2) == 0;
+        byte[] damaged =
+                Arrays.copyOf(frame, flips || frame.length == 0 ? frame.length : network.nextInt(frame.length));
+        for (int bits = flips ? 1 + network.nextInt(3) : 0; bits > 0; bits--) {
+            int bit = network.nextInt(8 * frame.length);
+            damaged[bit / 8] ^= (byte) (1 << bit % 8);
+        }
+        if (Arrays.equals(damaged, frame)) {
+            return;
+        }
+        count(flips ? Happening.FRAME_WITH_FLIPPED_BITS : Happening.FRAME_CUT_SHORT, true);
+        arrive(to, at, mark, () -> arrival.arrive(damaged, flips ? Damage.BITS_FLIPPED : Damage.CUT_SHORT));
+    }
+
+    private void arrive(Host to, long at, long mark, Runnable arrival) {
         at(at, () -> {
             if (to.pausedUntil > trueNanos) {
-                arrive(to, to.pausedUntil, message, arrival);
+                arrive(to, to.pausedUntil, mark, arrival);
                 return;
             }
-            record(2, to.index, message.ballot().counter());
+            record(2, to.index, mark);
             arrival.run();
         });
     }
 
-    private void onRequest(Life from, Host to, int acceptor, Request request) {
-        Life life = to.life;
-        if (life == null || life.acceptor == null) {
-            if (network.chance(refusedConnection)) {
-                unanswered(from, to, acceptor, request);
+    /** Something that a life does at some time, unless it has ended; later if its process is paused. */
+    void whenAwake(Life life, long at, Runnable action) {
+        at(at, () -> {
+            if (life.host.life != life) {
+                return;
             }
-            return;
-        }
-        if (from.host.foreign) {
-            count(Happening.REFUSED_OTHER_MEMBERS, true);
-            return;
-        }
-        Now now = to.machine.now(trueNanos);
+            if (life.host.pausedUntil > trueNanos) {
+                whenAwake(life, life.host.pausedUntil, action);
+                return;
+            }
+            action.run();
+        });
+    }
+
+    Host hostOf(String member) {
+        return hosts[Integer.parseInt(member.substring(1))];
+    }
+
+    boolean refusesConnection() {
+        return network.chance(refusedConnection);
+    }
+
+    boolean refusesOtherMembers() {
+        return true;
+    }
+
+    /** What an acceptor makes of a request that got through to it. */
+    Response serve(Life life, Request request) {
+        Now now = now(life.host);
         Response response = life.acceptor.handle(request, now);
         observe(life, request, response, now);
         if (life.engine.cares(request.resource())) {
             run(life, (its, out) -> hint(life, request, response, its, out));
         }
-        if (response != null) {
-            travel(to, from.host, response, () -> onResponse(from, acceptor, response));
-        } else if (!(request instanceof ReleaseRequest)) {
-            unanswered(from, to, acceptor, request);
-        }
+        return response;
     }
 
     private void hint(Life life, Request request, Response response, Now now, LeaseEngine.Output out) {
@@ -815,22 +857,16 @@ final class Simulation {
         }
     }
 
-    private void unanswered(Life from, Host to, int acceptor, Request request) {
-        travel(to, from.host, request, () -> {
-            Life life = from.host.life;
-            if (life == from) {
-                run(life, (now, out) -> life.engine.onUnanswered(acceptor, request, now, out));
-            }
-        });
+    void onUnanswered(Life life, int acceptor, Request request) {
+        run(life, (now, out) -> life.engine.onUnanswered(acceptor, request, now, out));
     }
 
-    private void onResponse(Life from, int acceptor, Response response) {
-        Life life = from.host.life;
-        if (life == null) {
-            return;
-        }
-        count(Happening.ANSWER_TO_FORMER_LIFE, life != from);
+    void onResponse(Life life, int acceptor, Response response) {
         run(life, (now, out) -> life.engine.onResponse(acceptor, response, now, out));
+        if (life.proposer.tenure(response.resource(), now(life.host)) != null
+                && active(life.host, response.resource()) == null) {
+            violate(life.self + " holds " + response.resource() + " although nobody there wants it any more");
+        }
     }
 
     // What must hold.
@@ -838,8 +874,7 @@ final class Simulation {
     private void observe(Life life, Request request, Response response, Now now) {
         if (response == null) {
             if (!(request instanceof ReleaseRequest)) {
-                boolean voting = life.role.isVoting(now);
-                count(voting ? Happening.REFUSED_ABOVE_MAXIMUM : Happening.REFUSED_IN_QUARANTINE, true);
+                count(refusal(life, request, now), true);
             }
             return;
         }
@@ -857,6 +892,20 @@ final class Simulation {
             count(below ? Happening.PROPOSE_REJECTED_BY_PROMISE : Happening.PROPOSE_REJECTED_BY_LIVE_LEASE, true);
         }
         count(Happening.STALE_ANSWER, below);
+    }
+
+    private Happening refusal(Life life, Request request, Now now) {
+        long leaseNanos = request instanceof ProposeRequest propose
+                ? propose.leaseNanos()
+                : ((PrepareRequest) request).leaseNanos();
+        if (!life.role.isVoting(now)) {
+            return Happening.REFUSED_IN_QUARANTINE;
+        } else if (leaseNanos > life.host.timing.maxLeaseNanos()) {
+            return Happening.REFUSED_ABOVE_MAXIMUM;
+        }
+        return BallotSequence.isTooFarAhead(request.ballot().counter(), now)
+                ? Happening.REFUSED_TOO_FAR_AHEAD
+                : Happening.REFUSED_BY_FULL_TABLE;
     }
 
     private void tell(Life life, Notice notice) {
@@ -919,7 +968,7 @@ final class Simulation {
     private void checkOwners(int resource) {
         Host owner = null;
         for (Host host : hosts) {
-            if (host.life != null && active(host, resource) != null) {
+            if (host.life != null && active(host, names[resource]) != null) {
                 if (owner != null) {
                     violate("two owners of " + names[resource] + ": " + owner.life.self + " and " + host.life.self);
                 }
@@ -929,8 +978,8 @@ final class Simulation {
     }
 
     /** What {@code isHeld} of a host would answer now. */
-    private Tenure active(Host host, int resource) {
-        Candidacy candidacy = host.life.engine.candidacy(names[resource]);
+    private Tenure active(Host host, String resource) {
+        Candidacy candidacy = host.life.engine.candidacy(resource);
         if (candidacy == null) {
             return null;
         }
@@ -949,7 +998,7 @@ final class Simulation {
 
     private boolean owns(Host host) {
         for (int i = 0; i < resources; i++) {
-            if (host.life != null && active(host, i) != null) {
+            if (host.life != null && active(host, names[i]) != null) {
                 return true;
             }
         }
@@ -1006,7 +1055,12 @@ final class Simulation {
         }
     }
 
-    private void violate(String what) {
+    void violate(RuntimeException impossible) {
+        StackTraceElement[] trace = impossible.getStackTrace();
+        violate("an exception out of the core: " + impossible + " at " + (trace.length > 0 ? trace[0] : "?"));
+    }
+
+    void violate(String what) {
         if (violation == null) {
             violation = what + " at " + trueNanos + " ns";
             note("VIOLATION: " + what);
@@ -1015,7 +1069,7 @@ final class Simulation {
 
     // Bookkeeping.
 
-    private void count(Happening happening, boolean condition) {
+    void count(Happening happening, boolean condition) {
         if (condition) {
             happened[happening.ordinal()]++;
         }
@@ -1033,51 +1087,19 @@ final class Simulation {
         transcript = (transcript ^ (kind * 64L + host) ^ what << 12) * 0xbf58476d1ce4e5b9L;
     }
 
-    // The event queue: a binary heap by time, then by order of scheduling.
-
     private void at(long at, Runnable action) {
-        Event event = new Event();
-        event.at = at;
-        event.order = sequence++;
-        event.action = action;
-        if (queued == queue.length) {
-            queue = Arrays.copyOf(queue, queued * 2);
-        }
-        int i = queued++;
-        while (i > 0) {
-            int parent = (i - 1) / 2;
-            if (isBefore(queue[parent], event)) {
-                break;
-            }
-            queue[i] = queue[parent];
-            i = parent;
-        }
-        queue[i] = event;
+        queue.add(at, action);
     }
 
-    private Event poll() {
-        Event first = queue[0];
-        Event last = queue[--queued];
-        queue[queued] = null;
-        int i = 0;
-        while (2 * i + 1 < queued) {
-            int child = 2 * i + 1;
-            if (child + 1 < queued && isBefore(queue[child + 1], queue[child])) {
-                child++;
-            }
-            if (isBefore(last, queue[child])) {
-                break;
-            }
-            queue[i] = queue[child];
-            i = child;
-        }
-        if (queued > 0) {
-            queue[i] = last;
-        }
-        return first;
+    long trueNanos() {
+        return trueNanos;
     }
 
-    private static boolean isBefore(Event a, Event b) {
-        return a.at < b.at || (a.at == b.at && a.order < b.order);
+    Now now(Host host) {
+        return host.machine.now(trueNanos);
+    }
+
+    long roundTimeoutNanos() {
+        return roundTimeoutNanos;
     }
 }

@@ -35,7 +35,7 @@ class SimulationTests {
         long events = 0;
         long simulatedNanos = 0;
         long transcripts = 0;
-        long[] happened = new long[Simulation.Happening.values().length];
+        long[] happened = new long[Happening.values().length];
         long seed = Long.getLong("paxoslease.firstSeed", 1) - 1;
         long first = seed;
         while (events < wanted && !(lengthy && watch.minutes() >= minutes)) {
@@ -51,7 +51,7 @@ class SimulationTests {
             }
         }
         TreeMap<String, Long> counts = new TreeMap<>();
-        for (Simulation.Happening happening : Simulation.Happening.values()) {
+        for (Happening happening : Happening.values()) {
             counts.put(happening.name(), happened[happening.ordinal()]);
         }
         System.out.printf(

@@ -1,8 +1,10 @@
 package io.paxoslease.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.Lease;
+import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.NodeSettings;
@@ -10,6 +12,7 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -17,6 +20,8 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Three whole nodes with their own threads and clocks, joined by frames. */
 @Timeout(60)
@@ -60,11 +65,40 @@ class FrameCellTests {
                 .isTrue();
     }
 
+    /** The steps of a change of secrets, node by node: two nodes of neighbouring steps understand each other both ways. */
+    @ParameterizedTest
+    @CsvSource({"old, old new", "old new, new old", "new old, new"})
+    void nodesOfNeighbouringStepsOfAChangeOfSecretsUnderstandEachOther(String before, String after) throws Exception {
+        start(CELL.acceptors().get(0), secrets(before));
+        start(CELL.acceptors().get(1), secrets(after));
+        for (LeaseNode node : nodes) {
+            node.acquire("leader", LEASE_TIME, Duration.ofSeconds(30)).release();
+        }
+    }
+
+    @Test
+    void nodesWithOtherSecretsDoNotVoteForEachOther() {
+        start(CELL.acceptors().get(0), secrets("old"));
+        start(CELL.acceptors().get(1), secrets("new"));
+        assertThatThrownBy(() -> nodes.get(0).acquire("leader", LEASE_TIME, LEASE_TIME.multipliedBy(3)))
+                .isInstanceOf(LeaseUnavailableException.class);
+    }
+
+    private static String[] secrets(String names) {
+        return Arrays.stream(names.split(" "))
+                .map(name -> "a long secret that is " + name)
+                .toArray(String[]::new);
+    }
+
     private void start(String nodeId) {
+        start(nodeId, Samples.SECRET);
+    }
+
+    private void start(String nodeId, String... secrets) {
         Timing timing = new Timing(LEASE_TIME.toNanos(), 0.01);
         NodeSettings settings =
                 new NodeSettings(nodeId, CELL, timing, LEASE_TIME, Duration.ofSeconds(1), false, true, 1_000, Map.of());
-        WireSettings wire = Samples.settings(CELL, LEASE_TIME, Samples.SECRET);
+        WireSettings wire = Samples.settings(CELL, LEASE_TIME, secrets);
         FrameTransport transport = new FrameTransport(wire, channel, WireListener.NONE, NodeClock.SYSTEM);
         LeaseNode node = new LeaseNode(settings, transport, Samples.random(nodeId.hashCode()));
         channel.attach(

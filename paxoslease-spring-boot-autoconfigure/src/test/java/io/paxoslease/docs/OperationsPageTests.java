@@ -20,6 +20,7 @@ class OperationsPageTests {
 
     private static final Pattern STEP_ROW =
             Pattern.compile("(?m)^\\| ([a-z](?: [a-z])+) \\| ([a-z](?: [a-z])+) \\| (yes|no)\\b.*$");
+    private static final Pattern LOG_ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| (?:info|warn|error) \\|");
     private static final Pattern OUTCOME_ROW = Pattern.compile("(?m)^\\| (?:`prepare`|`frame`|the same).*$");
 
     @Test
@@ -30,6 +31,36 @@ class OperationsPageTests {
             documented.add(row.group(1));
         }
         assertThat(documented).isEqualTo(metersInSources());
+    }
+
+    /** The words between the variable parts of a line must be in one source, in this order. */
+    @Test
+    void theLinesOfTheLogAreThoseOfTheSources() {
+        List<String> main = Documents.sources().entrySet().stream()
+                .filter(source -> source.getKey().contains("/src/main/"))
+                .map(source -> Documents.read(source.getValue()).replaceAll("\\s+", " "))
+                .toList();
+        int lines = 0;
+        Matcher row = LOG_ROW.matcher(Documents.read("docs/operations.md"));
+        while (row.find()) {
+            String line = row.group(1);
+            assertThat(main).as(line).anyMatch(source -> containsInOrder(source, line.split("[…\\[\\]']+")));
+            lines++;
+        }
+        assertThat(lines).isGreaterThan(10);
+    }
+
+    private static boolean containsInOrder(String source, String[] parts) {
+        int at = 0;
+        for (String part : parts) {
+            String words = part.strip();
+            at = source.indexOf(words, at);
+            if (at < 0) {
+                return false;
+            }
+            at += words.length();
+        }
+        return true;
     }
 
     @Test

@@ -83,7 +83,7 @@ class ReadmeExampleTests {
         }
         Map<String, String> shown = new LinkedHashMap<>();
         Documents.blocks("README.md").stream()
-                .filter(block -> block.language().equals("java"))
+                .filter(block -> block.marker().startsWith("snippet: "))
                 .forEach(block -> shown.put(block.marker(), block.text()));
 
         assertThat(shown).isEqualTo(snippets);

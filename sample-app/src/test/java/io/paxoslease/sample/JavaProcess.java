@@ -38,7 +38,13 @@ final class JavaProcess implements AutoCloseable {
 
     /** Starts a Java program; what it prints goes to the end of a file. */
     static JavaProcess start(Path output, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
+        return start(List.of(), output, arguments);
+    }
+
+    /** Starts a Java program through commands that end by executing it, so that the process is still the one that is signalled. */
+    static JavaProcess start(List<String> prefix, Path output, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx160m",
                 "-XX:+UseSerialGC",
@@ -53,6 +59,15 @@ final class JavaProcess implements AutoCloseable {
         RUNNING.add(process);
         process.onExit().thenAccept(RUNNING::remove);
         return new JavaProcess(process);
+    }
+
+    /** Waits until the commands before it have become the Java program, or have failed. */
+    void awaitExecution() throws IOException, InterruptedException {
+        Path program = Path.of("/proc", String.valueOf(process.pid()), "exe");
+        while (process.isAlive()
+                && !Files.readSymbolicLink(program).getFileName().toString().equals("java")) {
+            Thread.sleep(1);
+        }
     }
 
     boolean isAlive() {

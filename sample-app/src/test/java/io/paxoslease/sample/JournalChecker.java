@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 
 /** Reads the journals of all nodes of a cell, see {@link Journal}, and checks them against each other. */
@@ -43,6 +44,19 @@ final class JournalChecker {
                     Long.parseLong(fields[7]));
         }
 
+        /** The same by another clock. */
+        Line by(LongUnaryOperator clock) {
+            return new Line(
+                    kind,
+                    node,
+                    incarnation,
+                    lease,
+                    token,
+                    run,
+                    clock.applyAsLong(nanos),
+                    isEnd() ? clock.applyAsLong(lastHeldNanos) : 0);
+        }
+
         boolean isStart() {
             return kind == 'S';
         }
@@ -72,16 +86,22 @@ final class JournalChecker {
     static JournalChecker read(Collection<Path> files) throws IOException {
         List<Line> lines = new ArrayList<>();
         for (Path file : files) {
-            if (Files.exists(file)) {
-                // The last line may be on its way.
-                String text = Files.readString(file);
-                text.substring(0, text.lastIndexOf('\n') + 1)
-                        .lines()
-                        .map(Line::parse)
-                        .forEach(lines::add);
-            }
+            lines.addAll(readLines(file));
         }
         return new JournalChecker(lines);
+    }
+
+    /** The complete lines of a journal; none if there is no such file. */
+    static List<Line> readLines(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return List.of();
+        }
+        // The last line may be on its way.
+        String text = Files.readString(file);
+        return text.substring(0, text.lastIndexOf('\n') + 1)
+                .lines()
+                .map(Line::parse)
+                .toList();
     }
 
     Stream<Line> lines() {

@@ -1,9 +1,11 @@
 package io.paxoslease.sample;
 
 import io.paxoslease.sample.Tenures.Tenure;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.JsonNode;
@@ -15,12 +17,19 @@ import tools.jackson.databind.JsonNode;
 final class LeaderObserver implements AutoCloseable {
 
     private final Map<List<Object>, Tenure> tenures = new ConcurrentHashMap<>();
+    private final Map<List<Object>, Long> leaseEnds = new ConcurrentHashMap<>();
     private final AtomicLong answers = new AtomicLong();
     private final List<Thread> threads;
+    private final long pauseMillis;
     private volatile boolean closed;
 
     LeaderObserver(RealCell cell) {
-        threads = cell.nodes().stream()
+        this(cell.nodes(), Duration.ofMillis(15));
+    }
+
+    LeaderObserver(Collection<NodeProcess> nodes, Duration pause) {
+        pauseMillis = pause.toMillis();
+        threads = nodes.stream()
                 .map(node -> new Thread(() -> watch(node), "observer-" + node.id()))
                 .toList();
         threads.forEach(thread -> thread.setDaemon(true));
@@ -32,7 +41,7 @@ final class LeaderObserver implements AutoCloseable {
             long askedNanos = System.nanoTime();
             node.lease().ifPresent(view -> note(view, askedNanos, System.nanoTime()));
             try {
-                Thread.sleep(15);
+                Thread.sleep(pauseMillis);
             } catch (InterruptedException interrupt) {
                 return;
             }
@@ -50,6 +59,12 @@ final class LeaderObserver implements AutoCloseable {
                         List.of(entry.getKey(), token, incarnation),
                         new Tenure(entry.getKey(), token, incarnation, answeredNanos, askedNanos),
                         Tenure::merge);
+                leaseEnds.merge(
+                        List.of(entry.getKey(), token),
+                        askedNanos
+                                + Duration.parse(lease.path("remaining").asString("PT0S"))
+                                        .toNanos(),
+                        Math::max);
             }
         });
     }
@@ -61,6 +76,11 @@ final class LeaderObserver implements AutoCloseable {
 
     Collection<Tenure> tenures() {
         return tenures.values();
+    }
+
+    /** Until when the tenure with a token may have lasted, if it was seen; later if it was extended after the last look. */
+    Optional<Long> leaseEndNanos(String lease, long token) {
+        return Optional.ofNullable(leaseEnds.get(List.of(lease, token)));
     }
 
     /** One sentence for each moment at which there were two leaders. */

@@ -24,17 +24,29 @@ final class NodeProcess implements AutoCloseable {
 
     private final String id;
     private final String url;
-    private final Path output;
     private final Path journal;
-    private final List<String> arguments;
+    private final Launcher launcher;
     private @Nullable JavaProcess process;
 
+    /** Starts one life of the process. */
+    interface Launcher {
+
+        JavaProcess launch() throws IOException;
+    }
+
     NodeProcess(String id, String url, Path directory, List<String> arguments) {
+        this(
+                id,
+                url,
+                directory.resolve(id + ".tsv"),
+                () -> JavaProcess.startSample(directory.resolve(id + ".log"), arguments));
+    }
+
+    NodeProcess(String id, String url, Path journal, Launcher launcher) {
         this.id = id;
         this.url = url;
-        this.output = directory.resolve(id + ".log");
-        this.journal = directory.resolve(id + ".tsv");
-        this.arguments = arguments;
+        this.journal = journal;
+        this.launcher = launcher;
     }
 
     String id() {
@@ -49,7 +61,7 @@ final class NodeProcess implements AutoCloseable {
         if (isAlive()) {
             throw new IllegalStateException(id + " runs already");
         }
-        process = JavaProcess.startSample(output, arguments);
+        process = launcher.launch();
     }
 
     synchronized boolean isAlive() {

@@ -11,16 +11,21 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A cell of three separate processes on ports of this machine. */
+/** A cell of separate processes, by default three on ports of this machine. */
 final class RealCell implements AutoCloseable {
 
     static final Duration LEASE_TIME = Duration.ofSeconds(2);
     static final Duration SOON = Duration.ofSeconds(180);
 
-    private final List<NodeProcess> nodes = new ArrayList<>();
+    private final List<NodeProcess> nodes;
+
+    RealCell(List<NodeProcess> nodes) {
+        this.nodes = List.copyOf(nodes);
+    }
 
     RealCell(Path directory) throws IOException {
         int size = 3;
+        List<NodeProcess> processes = new ArrayList<>();
         int basePort = Ports.freeRow(size);
         List<String> common = new ArrayList<>(List.of(
                 "--server.address=127.0.0.1",
@@ -41,8 +46,9 @@ final class RealCell implements AutoCloseable {
             arguments.add("--paxoslease.node-id=" + id);
             arguments.add("--server.port=" + (basePort + i));
             arguments.add("--sample.journal=" + directory.resolve(id + ".tsv"));
-            nodes.add(new NodeProcess(id, "http://127.0.0.1:" + (basePort + i), directory, arguments));
+            processes.add(new NodeProcess(id, "http://127.0.0.1:" + (basePort + i), directory, arguments));
         }
+        this.nodes = List.copyOf(processes);
     }
 
     static Set<String> leases() {

@@ -33,6 +33,7 @@ record CellConfiguration(
 
     private static final String PREFIX = "paxoslease.";
     private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration SUSPICIOUSLY_SHORT = Duration.ofMillis(100);
 
     /** Checks the properties. */
     static CellConfiguration of(PaxosLeaseProperties properties, Environment environment, LocalAddresses addresses) {
@@ -73,6 +74,8 @@ record CellConfiguration(
             String nodeId = nodeId(members);
             Timing timing = timing();
             Duration leaseTime = properties.leaseTime();
+            warnAboutUnit(leaseTime);
+            requireDrainTimeout();
             Duration roundTimeout = roundTimeout(leaseTime);
             String basePath = basePath();
             requireAuthentication(members);
@@ -143,17 +146,26 @@ record CellConfiguration(
                 if (!http || uri.getHost() == null) {
                     throw invalid(
                             property,
-                            url,
+                            withoutPassword(url),
                             "a member's URL must start with http:// or https:// and name a host",
                             remedy);
                 }
                 if (uri.getRawQuery() != null || uri.getRawFragment() != null || uri.getRawUserInfo() != null) {
-                    throw invalid(property, url, "a member's URL must not have a user, a query or a fragment", remedy);
+                    throw invalid(
+                            property,
+                            withoutPassword(url),
+                            "a member's URL must not have a user, a query or a fragment",
+                            remedy);
                 }
                 return uri;
             } catch (URISyntaxException malformed) {
-                throw invalid(property, url, "this is not a URL (" + malformed.getReason() + ")", remedy);
+                throw invalid(
+                        property, withoutPassword(url), "this is not a URL (" + malformed.getReason() + ")", remedy);
             }
+        }
+
+        private static String withoutPassword(String url) {
+            return url.replaceAll("(//[^/@:]*:)[^/@]*@", "$1...@");
         }
 
         private static String address(URI uri) {
@@ -208,7 +220,7 @@ record CellConfiguration(
                 throw invalid(
                         PREFIX + "lease-time",
                         leaseTime,
-                        "it is longer than paxoslease.max-lease-time = " + max,
+                        "it is longer than paxoslease.max-lease-time = " + words(max),
                         "Shorten the lease time, or raise max-lease-time on all nodes of the cell.");
             }
             double drift = properties.maxClockDrift();
@@ -222,6 +234,26 @@ record CellConfiguration(
             return new Timing(max.toNanos(), drift);
         }
 
+        /** Ten seconds were meant, and 10 was written. */
+        private void warnAboutUnit(Duration leaseTime) {
+            if (leaseTime.compareTo(SUSPICIOUSLY_SHORT) < 0) {
+                warnings.add(
+                        "paxoslease.lease-time is " + words(leaseTime)
+                                + ", so that any pause costs the lease. A number without a unit means milliseconds; write 10s for ten seconds.");
+            }
+        }
+
+        private void requireDrainTimeout() {
+            Duration timeout = properties.shutdown().drainTimeout();
+            if (timeout.isNegative()) {
+                throw invalid(
+                        PREFIX + "shutdown.drain-timeout",
+                        timeout,
+                        "it must not be negative",
+                        "Choose a time such as 20s, or 0s to wait for no guarded call.");
+            }
+        }
+
         private static void requireRange(String name, Duration time) {
             if (time.compareTo(Duration.ofNanos(Timing.MIN_LEASE_NANOS)) < 0
                     || time.compareTo(Duration.ofNanos(Timing.MAX_LEASE_NANOS)) > 0) {
@@ -229,7 +261,7 @@ record CellConfiguration(
                         PREFIX + name,
                         time,
                         "it must be from 10ms to 7d",
-                        "Choose a time such as 10s; a few seconds suit most jobs.");
+                        "Choose a time such as 10s; a few seconds suit most jobs. A number without a unit means milliseconds.");
             }
         }
 
@@ -243,7 +275,7 @@ record CellConfiguration(
                 throw invalid(
                         PREFIX + "round-timeout",
                         configured,
-                        "it must be more than zero and less than paxoslease.lease-time = " + leaseTime,
+                        "it must be more than zero and less than paxoslease.lease-time = " + words(leaseTime),
                         "Leave it unset, or choose some round trips of your network; an extension must fit into the lease several times.");
             }
             return configured;
@@ -294,17 +326,35 @@ record CellConfiguration(
         }
 
         private List<WireSettings.Secret> secrets() {
-            String secret = properties.security().sharedSecret();
-            if (secret == null || secret.isEmpty()) {
+            List<String> accepted = properties.security().acceptedSecrets();
+            if (!hasSecret()) {
+                if (!accepted.isEmpty()) {
+                    throw invalid(
+                            PREFIX + "security.accepted-secrets",
+                            null,
+                            "paxoslease.security.shared-secret is not set, so that no frame is authenticated",
+                            "Set paxoslease.security.shared-secret, too.");
+                }
                 return List.of();
             }
+            List<WireSettings.Secret> secrets = new ArrayList<>();
+            secrets.add(secret(
+                    "security.shared-secret",
+                    String.valueOf(properties.security().sharedSecret())));
+            for (int i = 0; i < accepted.size(); i++) {
+                secrets.add(secret("security.accepted-secrets[" + i + "]", accepted.get(i)));
+            }
+            return secrets;
+        }
+
+        private static WireSettings.Secret secret(String property, String text) {
             try {
-                return List.of(new WireSettings.Secret(secret));
+                return new WireSettings.Secret(text);
             } catch (IllegalArgumentException tooShort) {
                 throw invalid(
-                        PREFIX + "security.shared-secret",
+                        PREFIX + property,
                         null,
-                        String.valueOf(tooShort.getMessage()),
+                        String.valueOf(tooShort.getMessage()).replaceFirst("^The shared secret", "it"),
                         "Use a long random text, for example the output of: openssl rand -base64 32");
             }
         }
@@ -328,7 +378,7 @@ record CellConfiguration(
                         + ": nobody can lead while it is down. List 3 members to survive the loss of one.");
             } else if (cell.size() % 2 == 0) {
                 warnings.add("The cell '" + cell.name() + "' has " + cell.size()
-                        + " members: with an even number one more machine can fail to no" + " avail; "
+                        + " members. An even number gains nothing: "
                         + (cell.size() - 1) + " members survive as many failures.");
             }
         }
@@ -351,7 +401,7 @@ record CellConfiguration(
                         property + ".lease-time",
                         time,
                         "it must be from 10ms to paxoslease.max-lease-time = "
-                                + Duration.ofNanos(timing.maxLeaseNanos()),
+                                + words(Duration.ofNanos(timing.maxLeaseNanos())),
                         "Shorten it, or raise paxoslease.max-lease-time on all nodes.");
             }
             if (lease.priority() < 0 || lease.priority() > LeaseSettings.HIGHEST_PRIORITY) {
@@ -368,14 +418,27 @@ record CellConfiguration(
             try {
                 return io.paxoslease.protocol.Names.require(property, name, 255);
             } catch (IllegalArgumentException wrong) {
-                throw invalid(PREFIX + property, name, String.valueOf(wrong.getMessage()), "Choose a short name.");
+                throw invalid(PREFIX + property, name, "it" + said(wrong, property), "Choose a short name.");
             }
+        }
+
+        /** What is wrong, without naming the property and its value once more. */
+        private static String said(IllegalArgumentException wrong, String property) {
+            return String.valueOf(wrong.getMessage()).replaceFirst("^The " + property + "( '.*?')?", "");
         }
 
         private static InvalidCellConfigurationException invalid(
                 String property, @Nullable Object value, String rule, String remedy) {
-            return new InvalidCellConfigurationException(
-                    property, value == null ? null : value.toString(), rule, remedy);
+            String text =
+                    value instanceof Duration duration ? words(duration) : value == null ? null : value.toString();
+            return new InvalidCellConfigurationException(property, text, rule, remedy);
+        }
+
+        /** A duration as it is written in a property. */
+        private static String words(Duration duration) {
+            return duration.toNanosPart() % 1_000_000 != 0
+                    ? duration.toString()
+                    : duration.toMillisPart() != 0 ? duration.toMillis() + "ms" : duration.toSeconds() + "s";
         }
     }
 }

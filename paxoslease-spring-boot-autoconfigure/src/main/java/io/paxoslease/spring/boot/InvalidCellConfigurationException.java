@@ -7,6 +7,8 @@ public class InvalidCellConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final int MOST_LETTERS = 120;
+
     private final String property;
     private final @Nullable String value;
     private final String remedy;
@@ -20,10 +22,14 @@ public class InvalidCellConfigurationException extends RuntimeException {
      * @param remedy what to do, a sentence
      */
     public InvalidCellConfigurationException(String property, @Nullable String value, String rule, String remedy) {
-        super("Property " + property + (value == null ? "" : " = '" + value + "'") + ": " + rule);
+        super("Property " + property + (value == null ? "" : " = '" + shortened(value) + "'") + ": " + rule);
         this.property = property;
         this.value = value;
         this.remedy = remedy;
+    }
+
+    private static String shortened(String value) {
+        return value.length() <= MOST_LETTERS ? value : value.substring(0, MOST_LETTERS) + "...";
     }
 
     /** The full name of the property. */

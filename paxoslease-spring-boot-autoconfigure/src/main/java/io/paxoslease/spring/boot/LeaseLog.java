@@ -34,7 +34,8 @@ final class LeaseLog implements LeaseListener {
                         + "); it still leads and tries again before the lease ends");
             case LOST ->
                 LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
-                        + ": the lease ended before it could be extended");
+                        + ": the lease ended before a majority extended it. Look for a pause of this process, or for members"
+                        + " that are not reachable");
             case RELEASED -> LOG.info(nodeId + " released " + lease + ", token " + transition.fencingToken());
             case LEADER_CHANGED -> {
                 String leader = transition.leader();

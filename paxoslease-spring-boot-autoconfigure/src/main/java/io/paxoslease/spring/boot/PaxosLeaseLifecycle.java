@@ -1,6 +1,8 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NodeSettings.LeaseSettings;
+import io.paxoslease.protocol.Cell;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -79,6 +81,7 @@ final class PaxosLeaseLifecycle
             logStart();
             node.openAcceptor();
             node.start();
+            logEndOfQuarantine();
             nodeStarted = true;
         }
         running = true;
@@ -89,33 +92,52 @@ final class PaxosLeaseLifecycle
     }
 
     private void requireServerIfAcceptor() {
-        boolean served = context != null && context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET);
+        boolean served = context != null
+                && (context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET)
+                        || context.containsBean(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER));
         if (!cell.standalone() && cell.isAcceptor() && !served) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.members." + cell.node().nodeId(),
                     String.valueOf(cell.members().get(cell.node().nodeId())),
-                    "this node is a member, but the application has no servlet web server in which its acceptor could answer",
-                    "Add spring-boot-starter-webmvc, or leave this node out of the members: it can lead without being one.");
+                    "this node is a member, but the application has no web server in which its acceptor could answer",
+                    "Add spring-boot-starter-webmvc or spring-boot-starter-webflux, or leave this node out of the members: it can lead without being one.");
         }
     }
 
     private void logStart() {
         cell.warnings().forEach(LOG::warn);
         if (cell.standalone()) {
-            LOG.info("PaxosLease: standalone cell of one, node '" + cell.node().nodeId()
-                    + "' leads everything it asks for. To share leases between instances, list them:"
+            LOG.info("PaxosLease: standalone cell of one, node '" + cell.node().nodeId() + "', leases "
+                    + leaseNames() + ": it leads whatever it asks for. To share leases between instances, list them:"
                     + " paxoslease.members.<node-id>=<base URL>");
             return;
         }
-        LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '"
-                + cell.node().cell().name() + "' "
-                + cell.node().cell().acceptors() + ", majority "
-                + cell.node().cell().majority() + ", incarnation "
-                + node.incarnation()
+        Cell members = cell.node().cell();
+        LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '" + members.name() + "', members "
+                + members.acceptors() + ", majority " + members.majority() + ", leases " + leaseNames()
                 + (cell.isAcceptor()
-                        ? "; its acceptor stays silent for "
-                                + Duration.ofNanos(cell.node().timing().quarantineNanos())
-                        : "; proposer-only"));
+                        ? "; its acceptor votes in "
+                                + seconds(cell.node().timing().quarantineNanos())
+                        : "; it can lead but has no vote")
+                + " (incarnation " + node.incarnation() + ")");
+    }
+
+    /** A restarted acceptor is silent for so long that its end is worth a line; the acceptor itself asks nobody. */
+    private void logEndOfQuarantine() {
+        long quarantineNanos = cell.node().timing().quarantineNanos();
+        if (!cell.standalone() && cell.isAcceptor()) {
+            CompletableFuture.delayedExecutor(quarantineNanos, TimeUnit.NANOSECONDS)
+                    .execute(() -> {
+                        if (running) {
+                            LOG.info("PaxosLease: the quarantine of node '"
+                                    + cell.node().nodeId() + "' is over, its acceptor votes");
+                        }
+                    });
+        }
+    }
+
+    private static String seconds(long nanos) {
+        return nanos / 1_000_000_000.0 + " s";
     }
 
     @Override
@@ -151,6 +173,12 @@ final class PaxosLeaseLifecycle
     }
 
     private void startElections() {
+        leaseNames().forEach(name -> node.election(name).start());
+        electionsStarted = true;
+    }
+
+    /** The leases that this node is a candidate for as soon as the application is ready. */
+    private Set<String> leaseNames() {
         Set<String> names = new TreeSet<>();
         properties.leases().forEach((name, lease) -> {
             if (Boolean.TRUE.equals(lease.candidate())) {
@@ -158,11 +186,11 @@ final class PaxosLeaseLifecycle
             }
         });
         guardedNames.ifAvailable(registry -> names.addAll(registry.leaseNames()));
-        names.forEach(name -> node.election(name).start());
-        electionsStarted = true;
-        if (!names.isEmpty()) {
-            LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' is a candidate for " + names);
-        }
+        names.removeIf(name -> {
+            LeaseSettings own = cell.node().leases().get(name);
+            return own != null && !own.candidate();
+        });
+        return names;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -89,16 +90,29 @@ public record PaxosLeaseProperties(
      * Who may talk to this node.
      *
      * @param sharedSecret Secret of at least 16 bytes that authenticates every frame between nodes.
+     * @param acceptedSecrets More secrets that frames of other nodes may be authenticated with, for a change of the shared secret without an
+     *     interruption.
      * @param allowUnauthenticated Whether members beyond the loopback interface are allowed without a shared secret or mutual TLS.
      */
     public record SecurityProperties(
             @Nullable String sharedSecret,
+            @Nullable List<String> acceptedSecrets,
             @DefaultValue("false") boolean allowUnauthenticated) {
+
+        public SecurityProperties {
+            acceptedSecrets = acceptedSecrets == null ? List.of() : List.copyOf(acceptedSecrets);
+        }
+
+        @Override
+        public List<String> acceptedSecrets() {
+            return acceptedSecrets == null ? List.of() : acceptedSecrets;
+        }
 
         @Override
         public String toString() {
             return "SecurityProperties[sharedSecret=" + (sharedSecret == null ? "none" : "hidden")
-                    + ", allowUnauthenticated=" + allowUnauthenticated + "]";
+                    + ", acceptedSecrets=" + acceptedSecrets().size() + " hidden, allowUnauthenticated="
+                    + allowUnauthenticated + "]";
         }
     }
 

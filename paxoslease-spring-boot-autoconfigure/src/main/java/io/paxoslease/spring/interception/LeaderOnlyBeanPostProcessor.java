@@ -45,6 +45,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     private final transient Environment environment;
     private final transient ObjectProvider<LeaderOnlyRegistry> registry;
     private final transient ObjectProvider<GuardedLeases> leases;
+    private final transient Candidates candidates = new Candidates();
     private final transient Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
     private transient @Nullable GuardedMethods methods;
     private transient @Nullable GuardedLeases guardedLeases;
@@ -109,7 +110,8 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         } else {
             guarded = proxy(bean, beanName, targetClass);
         }
-        if (isEligible(targetClass) || GuardedMethods.isGuarded(targetClass)) {
+        if (isEligible(targetClass)
+                || (candidates.mayBeGuarded(targetClass) && GuardedMethods.isGuarded(targetClass))) {
             check(guarded, beanName, targetClass);
         } else if (guarded instanceof Advised advised) {
             for (Class<?> type : advised.getProxiedInterfaces()) {
@@ -119,6 +121,11 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
             }
         }
         return guarded;
+    }
+
+    @Override
+    protected boolean isEligible(Class<?> targetClass) {
+        return candidates.mayBeGuarded(targetClass) && super.isEligible(targetClass);
     }
 
     private boolean isEligible(Advised advised, Class<?> targetClass) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -166,7 +167,8 @@ class CellConfigurationTests {
 
         @Test
         void thatIsTooLongIsRefused() {
-            assertThat(refused("paxoslease.node-id=" + "x".repeat(256))).hasMessageContaining("255 bytes");
+            assertThat(refused("paxoslease.node-id=" + "x".repeat(256)))
+                    .hasMessageEndingWith("': it is longer than 255 bytes of UTF-8");
         }
     }
 
@@ -197,6 +199,14 @@ class CellConfigurationTests {
 
             assertThat(refusal.property()).isEqualTo("paxoslease.members.a");
             assertThat(refusal.value()).isEqualTo(url);
+        }
+
+        @Test
+        void doNotShowTheirPasswordWhenTheyAreRefused() {
+            InvalidCellConfigurationException refusal = refused("paxoslease.members.a=http://me:hunter2@host");
+
+            assertThat(refusal.value()).isEqualTo("http://me:...@host");
+            assertThat(refusal).hasMessageNotContaining("hunter2");
         }
 
         @Test
@@ -257,9 +267,24 @@ class CellConfigurationTests {
         }
 
         @Test
+        void aLeaseTimeThatLacksItsUnitIsWarnedOf() {
+            assertThat(configure("paxoslease.lease-time=10").warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("paxoslease.lease-time is 10ms", "10s");
+            assertThat(configure("paxoslease.lease-time=100ms").warnings()).isEmpty();
+        }
+
+        @Test
+        void aNegativeDrainTimeoutIsRefused() {
+            assertThat(refused("paxoslease.shutdown.drain-timeout=-1s"))
+                    .hasMessage("Property paxoslease.shutdown.drain-timeout = '-1s': it must not be negative");
+        }
+
+        @Test
         void leaseTimeAboveTheMaximumIsRefused() {
             assertThat(refused("paxoslease.lease-time=20s", "paxoslease.max-lease-time=10s"))
-                    .hasMessageContainingAll("paxoslease.lease-time = 'PT20S'", "max-lease-time = PT10S");
+                    .hasMessageContainingAll("paxoslease.lease-time = '20s'", "max-lease-time = 10s");
         }
     }
 
@@ -312,8 +337,41 @@ class CellConfigurationTests {
         }
 
         @Test
+        void theSharedSecretIsUsedAndOthersAreAccepted() {
+            assertThat(configure(with(
+                                    THREE_REMOTE,
+                                    "paxoslease.security.shared-secret=0123456789abcdef",
+                                    "paxoslease.security.accepted-secrets=fedcba9876543210,another long secret"))
+                            .wire()
+                            .secrets())
+                    .hasSize(3);
+        }
+
+        @Test
+        void acceptedSecretsAreHeldToTheSameRules() {
+            InvalidCellConfigurationException refusal = refused(with(
+                    THREE_REMOTE,
+                    "paxoslease.security.shared-secret=0123456789abcdef",
+                    "paxoslease.security.accepted-secrets=fedcba9876543210,hunter2"));
+
+            assertThat(refusal.property()).isEqualTo("paxoslease.security.accepted-secrets[1]");
+            assertThat(refusal).hasMessageContaining("at least 16 bytes").hasMessageNotContaining("hunter2");
+        }
+
+        @Test
+        void acceptedSecretsAloneAuthenticateNothing() {
+            InvalidCellConfigurationException refusal =
+                    refused("paxoslease.security.accepted-secrets=fedcba9876543210");
+
+            assertThat(refusal.property()).isEqualTo("paxoslease.security.accepted-secrets");
+            assertThat(refusal.remedy()).contains("paxoslease.security.shared-secret");
+        }
+
+        @Test
         void aSecretNeverShowsInTheProperties() {
-            assertThat(new PaxosLeaseProperties.SecurityProperties("correct horse battery", false).toString())
+            assertThat(new PaxosLeaseProperties.SecurityProperties(
+                                    "correct horse battery", List.of("staple horse staple"), false)
+                            .toString())
                     .doesNotContain("horse");
         }
     }

@@ -89,7 +89,7 @@ class PaxosLeaseAutoConfigurationTests {
                         .getFailure()
                         .rootCause()
                         .isInstanceOf(InvalidCellConfigurationException.class)
-                        .hasMessageContainingAll("paxoslease.members.a", "no servlet web server"));
+                        .hasMessageContainingAll("paxoslease.members.a", "no web server"));
         plain.withPropertyValues(MEMBER)
                 .withPropertyValues("paxoslease.node-id=d")
                 .run(context -> assertThat(context).hasNotFailed());

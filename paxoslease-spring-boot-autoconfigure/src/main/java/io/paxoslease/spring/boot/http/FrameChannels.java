@@ -50,7 +50,7 @@ public final class FrameChannels {
     }
 
     static CompletableFuture<FrameReply> notAMember(String member) {
-        return CompletableFuture.failedFuture(new IOException(member + ": no URL is known for this node"));
+        return CompletableFuture.failedFuture(new IOException("no URL is known for it"));
     }
 
     private record Mixed(FrameChannel http, FrameChannel https, Map<String, URI> secure) implements FrameChannel {

@@ -6,7 +6,7 @@ import java.net.URI;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Where a member answers, and the words for what can go wrong with it. */
+/** Where a member answers, and the words for what can go wrong with it; who reports them names the member. */
 record MemberUrl(String member, URI url) {
 
     /** Joins base URL, base path and {@code /messages}; refuses URLs that would not do what they say. */
@@ -41,7 +41,7 @@ record MemberUrl(String member, URI url) {
     }
 
     IOException unknownHost() {
-        return new IOException(member + ": unknown host " + host() + " in " + url);
+        return new IOException("unknown host " + host() + " in " + url);
     }
 
     IOException noConnection(@Nullable IOException why) {
@@ -49,37 +49,37 @@ record MemberUrl(String member, URI url) {
         boolean refused = why instanceof ConnectException && (reason == null || reason.contains("refused"));
         return new IOException(
                 refused
-                        ? member + ": connection refused by " + url
-                        : member + ": cannot connect to " + url + (reason == null ? "" : ": " + reason),
+                        ? "connection refused by " + url
+                        : "cannot connect to " + url + (reason == null ? "" : ": " + reason),
                 why);
     }
 
     IOException noConnection(Exchange overdue) {
-        return new IOException(member + ": no connection to " + url + " within " + millis(overdue.timeoutNanos));
+        return new IOException("no connection to " + url + " within " + millis(overdue.timeoutNanos));
     }
 
     IOException noAnswer(Exchange overdue) {
-        return new IOException(member + ": no answer from " + url + " within " + millis(overdue.timeoutNanos));
+        return new IOException("no answer from " + url + " within " + millis(overdue.timeoutNanos));
     }
 
     IOException answeredWith(IOException what) {
-        return new IOException(member + ": " + url + " answered with " + what.getMessage(), what);
+        return new IOException(url + " answered with " + what.getMessage(), what);
     }
 
     IOException notTrusted(IOException why) {
-        return new IOException(member + ": no secure connection to " + url + ": " + why.getMessage(), why);
+        return new IOException("no secure connection to " + url + ": " + why.getMessage(), why);
     }
 
     IOException lost(Throwable why) {
-        return new IOException(member + ": the connection to " + url + " was lost: " + why.getMessage(), why);
+        return new IOException("the connection to " + url + " was lost: " + why.getMessage(), why);
     }
 
     IOException tooBusy() {
-        return new IOException(member + ": too many exchanges with " + url + " at once");
+        return new IOException("too many exchanges with " + url + " at once");
     }
 
     IOException closed() {
-        return new IOException(member + ": not sent to " + url + ", because this node shuts down");
+        return new IOException("not sent to " + url + ", because this node shuts down");
     }
 
     private static String millis(long nanos) {

@@ -213,7 +213,7 @@ class HttpFrameChannelTests {
         void withAStrangerFails() throws Exception {
             HttpFrameChannel channel = channel(Map.of());
             assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
-                    .isEqualTo("n9: no URL is known for this node");
+                    .isEqualTo("no URL is known for it");
             assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
         }
     }
@@ -244,7 +244,7 @@ class HttpFrameChannelTests {
                 stages.add(send(channel, frame(i), LONG));
             }
             assertThat(failure(send(channel, frame(1), LONG)))
-                    .isEqualTo("n2: too many exchanges with " + server.url() + "/paxoslease/messages at once");
+                    .isEqualTo("too many exchanges with " + server.url() + "/paxoslease/messages at once");
             go.countDown();
             for (int i = 0; i < stages.size(); i++) {
                 assertThat(stages.get(i).get().body()).isEqualTo(frame(i));
@@ -336,7 +336,7 @@ class HttpFrameChannelTests {
             HttpFrameChannel channel = channel(server.url());
             echoed(channel, frame(1));
             assertThat(failure(send(channel, frame(1), LONG)))
-                    .isEqualTo("n2: the connection to " + server.url()
+                    .isEqualTo("the connection to " + server.url()
                             + "/paxoslease/messages was lost: closed without an answer");
             assertThat(server.connections).hasValue(2);
             assertThat(server.requests).hasSize(3);
@@ -362,8 +362,7 @@ class HttpFrameChannelTests {
             HttpFrameChannel channel = channel(url);
             echoed(channel, frame(1));
             first.close();
-            assertThat(timelyFailure(channel, LONG))
-                    .isEqualTo("n2: connection refused by " + url + "/paxoslease/messages");
+            assertThat(timelyFailure(channel, LONG)).isEqualTo("connection refused by " + url + "/paxoslease/messages");
             ServerSocket again = new ServerSocket();
             again.setReuseAddress(true);
             again.bind(new InetSocketAddress("127.0.0.1", url.getPort()));
@@ -426,13 +425,13 @@ class HttpFrameChannelTests {
                 port = socket.getLocalPort();
             }
             assertThat(timelyFailure(channel(URI.create("http://localhost:" + port)), LONG))
-                    .isEqualTo("n2: connection refused by http://localhost:" + port + "/paxoslease/messages");
+                    .isEqualTo("connection refused by http://localhost:" + port + "/paxoslease/messages");
         }
 
         @Test
         void nameTheUnknownHost() throws Exception {
             assertThat(timelyFailure(channel(URI.create("http://no-such-host.invalid:8080")), LONG))
-                    .isEqualTo("n2: unknown host no-such-host.invalid in "
+                    .isEqualTo("unknown host no-such-host.invalid in "
                             + "http://no-such-host.invalid:8080/paxoslease/messages");
         }
 
@@ -441,7 +440,7 @@ class HttpFrameChannelTests {
             PeerServer server = server(peer -> Thread.sleep(30_000));
             HttpFrameChannel channel = channel(server.url());
             assertThat(timelyFailure(channel, SHORT))
-                    .isEqualTo("n2: no answer from " + server.url() + "/paxoslease/messages within 250 ms");
+                    .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within 250 ms");
         }
 
         @Test
@@ -458,7 +457,7 @@ class HttpFrameChannelTests {
                     messages.add(failure(stage));
                 }
                 assertThat(messages)
-                        .contains("n2: no connection to http://127.0.0.1:" + full.getLocalPort()
+                        .contains("no connection to http://127.0.0.1:" + full.getLocalPort()
                                 + "/paxoslease/messages within 250 ms");
             }
         }
@@ -478,8 +477,7 @@ class HttpFrameChannelTests {
                 peer.request();
             });
             assertThat(timelyFailure(channel(server.url()), LONG))
-                    .startsWith(
-                            "n2: " + server.url() + "/paxoslease/messages answered with something that is not HTTP: ");
+                    .startsWith(server.url() + "/paxoslease/messages answered with something that is not HTTP: ");
         }
 
         @Test
@@ -493,7 +491,7 @@ class HttpFrameChannelTests {
                 }
             });
             assertThat(timelyFailure(channel(server.url()), LONG))
-                    .isEqualTo("n2: " + server.url() + "/paxoslease/messages answered with more than 200000 bytes");
+                    .isEqualTo(server.url() + "/paxoslease/messages answered with more than 200000 bytes");
         }
 
         @Test

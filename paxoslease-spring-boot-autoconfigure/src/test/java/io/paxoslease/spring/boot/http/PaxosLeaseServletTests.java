@@ -4,20 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.wire.FrameReply;
 import jakarta.servlet.ServletRegistration;
-import java.io.BufferedInputStream;
-import java.io.Closeable;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -64,11 +55,11 @@ class PaxosLeaseServletTests {
         return closeable;
     }
 
-    private Sender sender(TomcatNode node) throws IOException {
-        return closing(new Sender(node.port()));
+    private RawSender sender(TomcatNode node) throws IOException {
+        return closing(new RawSender(node.port()));
     }
 
-    private Response send(String request) throws IOException {
+    private RawSender.Response send(String request) throws IOException {
         return sender(closing(TomcatNode.echo())).write(request).response();
     }
 
@@ -76,73 +67,9 @@ class PaxosLeaseServletTests {
         return START + TYPE + "Content-Length: " + body.length() + "\r\n\r\n" + body;
     }
 
-    private record Response(int status, String head, String body) {
-
-        boolean closes() {
-            return head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n");
-        }
-    }
-
-    private static final class Sender implements Closeable {
-        private final Socket socket;
-        private final InputStream in;
-
-        Sender(int port) throws IOException {
-            socket = new Socket(InetAddress.getLoopbackAddress(), port);
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(20_000);
-            in = new BufferedInputStream(socket.getInputStream());
-        }
-
-        Sender write(String text) throws IOException {
-            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-            return this;
-        }
-
-        /** Writes one byte at a time until the other side answers or closes. */
-        void trickle(int bytes, int millis) throws Exception {
-            for (int i = 0; i < bytes && in.available() == 0; i++) {
-                write("x");
-                Thread.sleep(millis);
-            }
-        }
-
-        Response response() throws IOException {
-            StringBuilder head = new StringBuilder();
-            while (head.indexOf("\r\n\r\n") < 0) {
-                int next = in.read();
-                if (next < 0) {
-                    throw new EOFException("closed after " + head);
-                }
-                head.append((char) next);
-            }
-            int length = Integer.parseInt(Arrays.stream(head.toString().split("\r\n"))
-                    .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("content-length:"))
-                    .findFirst()
-                    .orElseThrow(() -> new AssertionError("No Content-Length: " + head))
-                    .substring("content-length:".length())
-                    .strip());
-            String body = new String(in.readNBytes(length), StandardCharsets.ISO_8859_1);
-            return new Response(Integer.parseInt(head.substring(9, 12)), head.toString(), body);
-        }
-
-        boolean isClosedByPeer() throws IOException {
-            try {
-                return in.read() < 0;
-            } catch (SocketException reset) {
-                return true;
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            socket.close();
-        }
-    }
-
     @Test
     void answersAFrameWithoutMoreThanNeeded() throws Exception {
-        Response response = send(post("hello"));
+        RawSender.Response response = send(post("hello"));
         assertThat(response.status()).isEqualTo(200);
         assertThat(response.body()).isEqualTo("hello");
         assertThat(response.head())
@@ -153,7 +80,7 @@ class PaxosLeaseServletTests {
 
     @Test
     void keepsTheConnection() throws Exception {
-        Sender sender = sender(closing(TomcatNode.echo()));
+        RawSender sender = sender(closing(TomcatNode.echo()));
         for (int i = 0; i < 50; i++) {
             assertThat(sender.write(post("frame " + i)).response().body()).isEqualTo("frame " + i);
         }
@@ -164,7 +91,7 @@ class PaxosLeaseServletTests {
     void passesOnTheReplyOfTheHandler(int status) throws Exception {
         PaxosLeaseServlet servlet = new PaxosLeaseServlet(() ->
                 TomcatNode.handler(frame -> new FrameReply(status, "reason".getBytes(StandardCharsets.UTF_8))));
-        Response response =
+        RawSender.Response response =
                 sender(closing(TomcatNode.start(servlet))).write(post("x")).response();
         assertThat(response.status()).isEqualTo(status);
         assertThat(response.body()).isEqualTo("reason");
@@ -183,7 +110,7 @@ class PaxosLeaseServletTests {
     @ParameterizedTest
     @ValueSource(strings = {"GET", "PUT", "DELETE", "OPTIONS", "PATCH", "FROBNICATE"})
     void refusesOtherMethods(String method) throws Exception {
-        Response response =
+        RawSender.Response response =
                 send(method + " /paxoslease/messages HTTP/1.1\r\nHost: x\r\n" + TYPE + "Content-Length: 0\r\n\r\n");
         assertThat(response.status()).isEqualTo(405);
         assertThat(response.head()).contains("Allow: POST\r\n");
@@ -241,14 +168,14 @@ class PaxosLeaseServletTests {
     @Test
     void isNotReadyWithoutAHandler() throws Exception {
         PaxosLeaseServlet servlet = new PaxosLeaseServlet(() -> null);
-        Sender sender = sender(closing(TomcatNode.start(servlet)));
+        RawSender sender = sender(closing(TomcatNode.start(servlet)));
         assertThat(sender.write(post("x")).response().status()).isEqualTo(503);
     }
 
     @Test
     void refusesATooLargeFrameWithoutWaitingForIt() throws Exception {
-        Sender sender = sender(closing(TomcatNode.echo()));
-        Response response = sender.write(
+        RawSender sender = sender(closing(TomcatNode.echo()));
+        RawSender.Response response = sender.write(
                         START + TYPE + "Content-Length: " + (TomcatNode.MAX_FRAME_BYTES + 1) + "\r\n\r\nxx")
                 .response();
         assertThat(response.status()).isEqualTo(413);
@@ -259,7 +186,7 @@ class PaxosLeaseServletTests {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void takesChunks(boolean async) throws Exception {
-        Sender sender = sender(echo(Duration.ofSeconds(10), 64, async));
+        RawSender sender = sender(echo(Duration.ofSeconds(10), 64, async));
         String chunked = START + TYPE + "Transfer-Encoding: chunked\r\n\r\n";
         assertThat(sender.write(chunked + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
                         .response()
@@ -279,9 +206,10 @@ class PaxosLeaseServletTests {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void refusesTooManyChunks(boolean async) throws Exception {
-        Sender sender = sender(echo(Duration.ofSeconds(10), 64, async));
+        RawSender sender = sender(echo(Duration.ofSeconds(10), 64, async));
         String chunk = "2710\r\n" + "x".repeat(10_000) + "\r\n";
-        Response response = sender.write(START + TYPE + "Transfer-Encoding: chunked\r\n\r\n" + chunk.repeat(11))
+        RawSender.Response response = sender.write(
+                        START + TYPE + "Transfer-Encoding: chunked\r\n\r\n" + chunk.repeat(11))
                 .response();
         assertThat(response.status()).isEqualTo(413);
         assertThat(response.closes()).isTrue();
@@ -290,7 +218,7 @@ class PaxosLeaseServletTests {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void takesAFrameThatComesInPieces(boolean async) throws Exception {
-        Sender sender = sender(echo(Duration.ofSeconds(10), 64, async));
+        RawSender sender = sender(echo(Duration.ofSeconds(10), 64, async));
         for (int round = 0; round < 3; round++) {
             sender.write(START + TYPE + "Content-Length: 30\r\n\r\n").trickle(30, 5);
             assertThat(sender.response().body()).isEqualTo("x".repeat(30));
@@ -299,8 +227,8 @@ class PaxosLeaseServletTests {
     }
 
     @Test
-    void asksForTheBodyOfACautiousSender() throws Exception {
-        Sender sender = sender(closing(TomcatNode.echo()))
+    void asksForTheBodyOfACautiousRawSender() throws Exception {
+        RawSender sender = sender(closing(TomcatNode.echo()))
                 .write(START + TYPE + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
         byte[] interim = sender.in.readNBytes("HTTP/1.1 100 \r\n\r\n".length());
         assertThat(new String(interim, StandardCharsets.US_ASCII)).startsWith("HTTP/1.1 100");
@@ -309,28 +237,28 @@ class PaxosLeaseServletTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void givesUpASlowSender(boolean async) throws Exception {
-        Sender sender = sender(echo(Duration.ofMillis(500), 64, async));
+    void givesUpASlowRawSender(boolean async) throws Exception {
+        RawSender sender = sender(echo(Duration.ofMillis(500), 64, async));
         long start = System.nanoTime();
         sender.write(START + TYPE + "Content-Length: 10000\r\n\r\n").trickle(1000, 20);
-        Response response = sender.response();
+        RawSender.Response response = sender.response();
         assertThat(response.status()).isEqualTo(408);
         assertThat(response.closes()).isTrue();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
     }
 
     @Test
-    void givesUpASenderThatFallsSilent() throws Exception {
-        Sender sender = sender(echo(Duration.ofMillis(500), 64, true));
+    void givesUpARawSenderThatFallsSilent() throws Exception {
+        RawSender sender = sender(echo(Duration.ofMillis(500), 64, true));
         sender.write(START + TYPE + "Content-Length: 10000\r\n\r\nxx");
         assertThat(sender.response().status()).isEqualTo(408);
     }
 
     @Test
-    void answersSmallFramesWhateverSlowSendersDo() throws Exception {
+    void answersSmallFramesWhateverSlowRawSendersDo() throws Exception {
         // Two threads serve this Tomcat.
         TomcatNode node = echo(Duration.ofSeconds(30), 8, true);
-        List<Sender> slow = new ArrayList<>();
+        List<RawSender> slow = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             slow.add(sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx"));
         }
@@ -338,15 +266,15 @@ class PaxosLeaseServletTests {
             Thread.sleep(10);
         }
         Thread.sleep(200);
-        Sender small = sender(node);
+        RawSender small = sender(node);
         for (int i = 0; i < 20; i++) {
             assertThat(small.write(post("frame")).response().body()).isEqualTo("frame");
         }
-        Response refused =
+        RawSender.Response refused =
                 sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\n").response();
         assertThat(refused.status()).isEqualTo(503);
         assertThat(refused.closes()).isTrue();
-        for (Sender each : slow) {
+        for (RawSender each : slow) {
             assertThat(each.write("y").response().body()).isEqualTo("xy");
         }
         assertThat(becomesFree(node)).isTrue();
@@ -354,10 +282,10 @@ class PaxosLeaseServletTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void forgetsSlowSendersThatLeave(boolean async) throws Exception {
+    void forgetsSlowRawSendersThatLeave(boolean async) throws Exception {
         TomcatNode node = echo(Duration.ofSeconds(30), 1, async);
         for (int round = 0; round < 3; round++) {
-            Sender leaver = sender(node).write(START + TYPE + "Content-Length: 20\r\n\r\nx");
+            RawSender leaver = sender(node).write(START + TYPE + "Content-Length: 20\r\n\r\nx");
             Thread.sleep(100);
             leaver.close();
             assertThat(becomesFree(node)).isTrue();
@@ -367,7 +295,7 @@ class PaxosLeaseServletTests {
     /** Whether a slow frame is taken, soon. */
     private boolean becomesFree(TomcatNode node) throws Exception {
         for (int attempt = 0; attempt < 50; attempt++) {
-            Sender sender = sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx");
+            RawSender sender = sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx");
             Thread.sleep(50);
             if (sender.in.available() == 0 && sender.write("y").response().status() == 200) {
                 return true;
@@ -397,7 +325,7 @@ class PaxosLeaseServletTests {
                 1);
         TomcatNode node = closing(TomcatNode.start(servlet));
         for (int i = 0; i < 3; i++) {
-            Sender sender = sender(node).write(START + TYPE + rest);
+            RawSender sender = sender(node).write(START + TYPE + rest);
             while (!sender.isClosedByPeer()) {
                 // some answer of the container
             }

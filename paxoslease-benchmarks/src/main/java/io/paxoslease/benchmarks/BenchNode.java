@@ -1,0 +1,341 @@
+package io.paxoslease.benchmarks;
+
+import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.NodeClock;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.node.RequestHandler;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Timing;
+import io.paxoslease.spring.boot.http.HttpFrameChannel;
+import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.wire.FrameChannel;
+import io.paxoslease.wire.FrameHandler;
+import io.paxoslease.wire.FrameReply;
+import io.paxoslease.wire.FrameServer;
+import io.paxoslease.wire.FrameTransport;
+import io.paxoslease.wire.WireListener;
+import io.paxoslease.wire.WireSettings;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServer;
+
+/**
+ * One process of the cell that {@link CellBenchmark} starts: a node behind a Tomcat, as an application has it. It does what the lines on its
+ * standard input say and answers each with one line.
+ */
+final class BenchNode {
+
+    private static final byte[] ECHO = new byte[150];
+
+    private final LeaseNode node;
+    private final HttpFrameChannel echo;
+    private final String echoPeer;
+    private final LongAdder frames = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder extensions = new LongAdder();
+    private final LongAdder lost = new LongAdder();
+    private volatile String lastAcquired = "";
+
+    private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) {
+        Map<String, URI> peers = new LinkedHashMap<>();
+        for (int i = 0; i < ports.length; i++) {
+            peers.put("n" + (i + 1), URI.create("http://127.0.0.1:" + ports[i]));
+        }
+        Cell cell = new Cell("bench", List.copyOf(peers.keySet()));
+        int port = ports[Integer.parseInt(nodeId.substring(1)) - 1];
+        peers.remove(nodeId);
+        Timing timing = new Timing(TimeUnit.MILLISECONDS.toNanos(maxLeaseMillis), 0.01);
+        NodeSettings settings = new NodeSettings(
+                nodeId,
+                cell,
+                timing,
+                Duration.ofMillis(maxLeaseMillis),
+                Duration.ofSeconds(1),
+                false,
+                oneRoundTrip,
+                1 << 28,
+                Map.of());
+        WireSettings wire = new WireSettings(
+                cell, timing, settings.roundTimeout(), List.of(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
+        HttpFrameChannel http = new HttpFrameChannel(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
+        FrameTransport transport = new FrameTransport(wire, counted(http), WireListener.NONE, NodeClock.SYSTEM);
+        SecureRandom random = new SecureRandom();
+        this.node = new LeaseNode(settings, transport, random);
+        this.echo = new HttpFrameChannel("echo", peers, "/echo", wire.maxFrameBytes());
+        this.echoPeer = peers.keySet().iterator().next();
+        FrameServer server = new FrameServer(node.incarnation(), wire, node, WireListener.NONE, random);
+        FrameHandler mirror = new FrameHandler() {
+            @Override
+            public int maxFrameBytes() {
+                return wire.maxFrameBytes();
+            }
+
+            @Override
+            public FrameReply handle(byte[] frame) {
+                return new FrameReply(200, frame);
+            }
+        };
+        WebServer web = new TomcatServletWebServerFactory(port).getWebServer(context -> {
+            context.addServlet("paxoslease", new PaxosLeaseServlet(() -> server))
+                    .addMapping("/paxoslease/messages");
+            context.addServlet("echo", new PaxosLeaseServlet(() -> mirror)).addMapping("/echo/messages");
+        });
+        web.start();
+        node.addListener(this::count);
+        node.openAcceptor();
+        node.start();
+    }
+
+    private FrameChannel counted(FrameChannel channel) {
+        return new FrameChannel() {
+            @Override
+            public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+                frames.increment();
+                bytes.add(frame.length);
+                return channel.exchange(member, frame, timeoutNanos).whenComplete((reply, failure) -> {
+                    if (reply != null) {
+                        bytes.add(reply.body().length);
+                    }
+                });
+            }
+
+            @Override
+            public void close() {
+                channel.close();
+            }
+        };
+    }
+
+    private void count(LeaseTransition transition) {
+        switch (transition.kind()) {
+            case EXTENDED -> extensions.increment();
+            case LOST -> lost.increment();
+            case ACQUIRED -> lastAcquired = transition.leaseName() + " " + System.nanoTime();
+            default -> {}
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Logger.getLogger("").setLevel(Level.SEVERE);
+        int[] ports = new int[arguments.length - 3];
+        for (int i = 0; i < ports.length; i++) {
+            ports[i] = Integer.parseInt(arguments[i + 3]);
+        }
+        BenchNode node =
+                new BenchNode(arguments[0], Long.parseLong(arguments[1]), Boolean.parseBoolean(arguments[2]), ports);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        while (node.node.acceptorState() != RequestHandler.AcceptorState.VOTING) {
+            Thread.sleep(20);
+        }
+        System.out.println("ready");
+        String line;
+        while ((line = in.readLine()) != null) {
+            System.out.println(node.perform(line.split(" ")));
+        }
+        System.exit(0);
+    }
+
+    private String perform(String[] words) throws Exception {
+        return switch (words[0]) {
+            case "cycles" -> cycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "async-cycles" -> asyncCycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "echo" -> echo(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "hold" -> hold(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "release" -> {
+                node.releaseAll();
+                yield "released";
+            }
+            case "counters" -> counters();
+            case "elect" -> {
+                node.election(words[1]).start();
+                yield "standing";
+            }
+            case "leads" -> Boolean.toString(node.election(words[1]).isLeader());
+            case "resign" -> {
+                long start = System.nanoTime();
+                node.election(words[1]).resign();
+                yield Long.toString(start);
+            }
+            case "acquired" -> lastAcquired;
+            default -> throw new IllegalArgumentException(words[0]);
+        };
+    }
+
+    /** Each worker is a thread that takes a lease of a name of its own choice, releases it, and takes another. */
+    private String cycles(int workers, long millis) throws InterruptedException {
+        Duration time = Duration.ofMillis(1_000);
+        return inThreads(workers, millis, (worker, round) -> {
+            Lease lease = node.tryAcquire(name(worker, round), time).orElse(null);
+            if (lease != null) {
+                lease.release();
+            }
+            return lease != null;
+        });
+    }
+
+    /** The same without threads: each worker is a chain of callbacks. */
+    private String asyncCycles(int workers, long millis) throws InterruptedException {
+        long start = System.nanoTime();
+        long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+        CountDownLatch done = new CountDownLatch(workers);
+        Samples all = new Samples();
+        for (int worker = 0; worker < workers; worker++) {
+            chain(worker, 0, end, all, done);
+        }
+        done.await();
+        return all.summary(System.nanoTime() - start);
+    }
+
+    private void chain(int worker, long round, long end, Samples samples, CountDownLatch done) {
+        long begin = System.nanoTime();
+        if (begin - end >= 0) {
+            done.countDown();
+            return;
+        }
+        node.tryAcquireAsync(name(worker, round), Duration.ofMillis(1_000)).whenComplete((lease, failure) -> {
+            if (lease.isPresent()) {
+                lease.get().release();
+            }
+            samples.add(System.nanoTime() - begin, lease.isPresent());
+            chain(worker, round + 1, end, samples, done);
+        });
+    }
+
+    private String echo(int workers, long millis) throws InterruptedException {
+        return inThreads(workers, millis, (worker, round) -> {
+            echo.exchange(echoPeer, ECHO, 1_000_000_000L).toCompletableFuture().get();
+            return true;
+        });
+    }
+
+    private static String name(int worker, long round) {
+        return String.format("%04x%012x", worker, round & 0xff);
+    }
+
+    private interface Work {
+        boolean run(int worker, long round) throws Exception;
+    }
+
+    private static String inThreads(int workers, long millis, Work work) throws InterruptedException {
+        Samples all = new Samples();
+        List<Thread> threads = new ArrayList<>();
+        long start = System.nanoTime();
+        long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+        for (int i = 0; i < workers; i++) {
+            int worker = i;
+            Thread thread = new Thread(() -> {
+                Samples own = new Samples();
+                long begin = System.nanoTime();
+                for (long round = 0; begin - end < 0; round++) {
+                    boolean good;
+                    try {
+                        good = work.run(worker, round);
+                    } catch (Exception failure) {
+                        good = false;
+                    }
+                    long now = System.nanoTime();
+                    own.add(now - begin, good);
+                    begin = now;
+                }
+                all.add(own);
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        return all.summary(System.nanoTime() - start);
+    }
+
+    /** Takes leases that extend themselves, some hundred at a time, and keeps no reference to them. */
+    private String hold(int count, long leaseMillis) throws InterruptedException {
+        Semaphore window = new Semaphore(512);
+        AtomicLong missed = new AtomicLong();
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            window.acquire();
+            node.tryAcquireAsync(String.format("held%012d", i), Duration.ofMillis(leaseMillis))
+                    .whenComplete((lease, failure) -> {
+                        window.release();
+                        if (lease != null && lease.isPresent()) {
+                            lease.get().autoExtend();
+                        } else {
+                            missed.incrementAndGet();
+                        }
+                    });
+        }
+        window.acquire(512);
+        return count - missed.get() + " " + missed.get() + " " + (System.nanoTime() - start) / 1_000_000;
+    }
+
+    private String counters() {
+        long processor = ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
+        return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + lost.sum() + " " + processor + " "
+                + System.nanoTime();
+    }
+
+    /** Latencies in buckets that are 1/16 of an octave wide. */
+    private static final class Samples {
+        private final long[] buckets = new long[64 * 16];
+        private long good;
+        private long bad;
+
+        synchronized void add(long nanos, boolean success) {
+            if (success) {
+                good++;
+                int octave = 63 - Long.numberOfLeadingZeros(Math.max(16, nanos));
+                buckets[octave * 16 + (int) (nanos >>> (octave - 4) & 15)]++;
+            } else {
+                bad++;
+            }
+        }
+
+        synchronized void add(Samples other) {
+            good += other.good;
+            bad += other.bad;
+            for (int i = 0; i < buckets.length; i++) {
+                buckets[i] += other.buckets[i];
+            }
+        }
+
+        private double micros(double part) {
+            long rank = (long) (good * part);
+            for (int i = 0; i < buckets.length; i++) {
+                rank -= buckets[i];
+                if (rank < 0) {
+                    int octave = i / 16;
+                    return ((1L << octave) + ((long) (i % 16) << octave) / 16.0) / 1e3;
+                }
+            }
+            return 0;
+        }
+
+        synchronized String summary(long nanos) {
+            return String.format(
+                    Locale.ROOT, "%.0f %.0f %.0f %d", good / (nanos / 1e9), micros(0.5), micros(0.99), bad);
+        }
+    }
+}

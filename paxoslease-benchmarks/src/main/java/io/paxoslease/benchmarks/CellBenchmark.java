@@ -1,0 +1,296 @@
+package io.paxoslease.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Writer;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A cell of three processes on the loopback interface, each a node behind a Tomcat. The first node does the work that is measured, all three
+ * answer. Beside it in the same run: an echo of a frame through the same server and client.
+ *
+ * <pre>
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [leases] [leaseMillis] [seconds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark handover [oneRoundTrip] [rounds]
+ * </pre>
+ */
+public final class CellBenchmark {
+
+    private static final String[] COUNTERS = {"frames", "bytes", "extensions", "lost", "processor", "clock"};
+
+    private CellBenchmark() {}
+
+    /**
+     * Prints what was measured.
+     *
+     * @param arguments see the class
+     */
+    public static void main(String[] arguments) throws Exception {
+        boolean oneRoundTrip = arguments.length > 1 && Boolean.parseBoolean(arguments[1]);
+        System.out.printf(
+                Locale.ROOT,
+                "%s, %s, %d processors, Java %s%n",
+                arguments[0],
+                oneRoundTrip ? "one round trip" : "two phases",
+                Runtime.getRuntime().availableProcessors(),
+                System.getProperty("java.version"));
+        switch (arguments[0]) {
+            case "throughput" -> throughput(oneRoundTrip, number(arguments, 2, 5));
+            case "holding" ->
+                holding(
+                        oneRoundTrip,
+                        number(arguments, 3, 100_000),
+                        number(arguments, 4, 60_000),
+                        number(arguments, 5, 60),
+                        arguments.length > 2 ? arguments[2] : "256m");
+            case "handover" -> handover(oneRoundTrip, (int) number(arguments, 2, 200));
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+    }
+
+    private static long number(String[] arguments, int index, long otherwise) {
+        return arguments.length > index ? Long.parseLong(arguments[index]) : otherwise;
+    }
+
+    private static void throughput(boolean oneRoundTrip, long seconds) throws Exception {
+        try (Nodes cell = new Nodes(3, 1_000, oneRoundTrip, "256m")) {
+            Node first = cell.nodes.get(0);
+            first.ask("cycles 128 " + seconds * 1_000);
+            first.ask("echo 16 " + seconds * 1_000);
+            System.out.println(
+                    "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op  cores");
+            for (int workers : new int[] {1, 16, 128}) {
+                if (workers <= 16) {
+                    // A channel refuses more exchanges at once; the protocol never begins more than one.
+                    measure(cell, "echo", workers, seconds);
+                }
+                measure(cell, "cycles", workers, seconds);
+                measure(cell, "async-cycles", workers, seconds);
+            }
+        }
+    }
+
+    private static void measure(Nodes cell, String what, int workers, long seconds) throws IOException {
+        long[] before = cell.counters();
+        String[] answer = cell.nodes
+                .get(0)
+                .ask(what + " " + workers + " " + seconds * 1_000)
+                .split(" ");
+        long[] spent = minus(cell.counters(), before);
+        double operations = Double.parseDouble(answer[0]) * spent[5] / 1e9 / cell.nodes.size();
+        System.out.printf(
+                Locale.ROOT,
+                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %6.2f%n",
+                what,
+                workers,
+                answer[0],
+                answer[1],
+                answer[2],
+                answer[3],
+                spent[0] / operations,
+                spent[1] / operations,
+                (double) spent[4] / spent[5] * cell.nodes.size());
+    }
+
+    private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
+            throws Exception {
+        try (Nodes cell = new Nodes(3, leaseMillis, oneRoundTrip, heap)) {
+            System.out.println("idle for " + seconds + " s:");
+            shares(cell, seconds);
+            cell.nodes.get(1).ask("hold 1 " + leaseMillis);
+            System.out.println("one lease for " + seconds + " s:");
+            shares(cell, seconds);
+            String[] held =
+                    cell.nodes.get(0).ask("hold " + leases + " " + leaseMillis).split(" ");
+            System.out.println(held[0] + " leases of " + leaseMillis + " ms taken in " + held[2] + " ms, " + held[1]
+                    + " missed; for " + seconds + " s:");
+            shares(cell, seconds);
+        }
+    }
+
+    private static void shares(Nodes cell, long seconds) throws Exception {
+        List<long[]> before = new ArrayList<>();
+        for (Node node : cell.nodes) {
+            before.add(node.counters());
+        }
+        Thread.sleep(seconds * 1_000);
+        for (int i = 0; i < cell.nodes.size(); i++) {
+            long[] spent = minus(cell.nodes.get(i).counters(), before.get(i));
+            double clock = spent[5] / 1e9;
+            System.out.printf(
+                    Locale.ROOT,
+                    "  node %d: %.0f extensions/s, %d lost, %.1f frames/s, %.0f bytes/s, %.2f %% of a core%n",
+                    i + 1,
+                    spent[2] / clock,
+                    spent[3],
+                    spent[0] / clock,
+                    spent[1] / clock,
+                    spent[4] / clock / 1e7);
+        }
+    }
+
+    /** The leader resigns; how long until another node of another process leads. */
+    private static void handover(boolean oneRoundTrip, int rounds) throws Exception {
+        try (Nodes cell = new Nodes(3, 10_000, oneRoundTrip, "128m")) {
+            for (Node node : cell.nodes) {
+                node.ask("elect leader");
+            }
+            long[] nanos = new long[rounds];
+            for (int i = -20; i < rounds; i++) {
+                Node leader = null;
+                while (leader == null) {
+                    for (Node node : cell.nodes) {
+                        leader = node.ask("leads leader").equals("true") ? node : leader;
+                    }
+                }
+                Thread.sleep(50);
+                long start = Long.parseLong(leader.ask("resign leader"));
+                long first = Long.MAX_VALUE;
+                while (first == Long.MAX_VALUE) {
+                    for (Node node : cell.nodes) {
+                        String acquired = node.ask("acquired");
+                        if (!acquired.isEmpty()) {
+                            long took = Long.parseLong(acquired.split(" ")[1]) - start;
+                            first = took > 0 ? Math.min(first, took) : first;
+                        }
+                    }
+                }
+                if (i >= 0) {
+                    nanos[i] = first;
+                }
+            }
+            Arrays.sort(nanos);
+            System.out.printf(
+                    Locale.ROOT,
+                    "hand-over after resign, %d rounds: p50 %.2f ms, p90 %.2f ms, p99 %.2f ms, max %.2f ms%n",
+                    rounds,
+                    nanos[rounds / 2] / 1e6,
+                    nanos[rounds * 9 / 10] / 1e6,
+                    nanos[rounds * 99 / 100] / 1e6,
+                    nanos[rounds - 1] / 1e6);
+        }
+    }
+
+    private static long[] minus(long[] after, long[] before) {
+        long[] difference = new long[after.length];
+        for (int i = 0; i < after.length; i++) {
+            difference[i] = after[i] - before[i];
+        }
+        return difference;
+    }
+
+    /** The processes of a cell. */
+    private static final class Nodes implements AutoCloseable {
+        final List<Node> nodes = new ArrayList<>();
+
+        Nodes(int count, long maxLeaseMillis, boolean oneRoundTrip, String heap) throws IOException {
+            List<String> ports = new ArrayList<>();
+            List<ServerSocket> reserved = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                ServerSocket socket = new ServerSocket(0);
+                reserved.add(socket);
+                ports.add(Integer.toString(socket.getLocalPort()));
+            }
+            for (ServerSocket socket : reserved) {
+                socket.close();
+            }
+            for (int i = 1; i <= count; i++) {
+                List<String> command = new ArrayList<>(List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx" + heap,
+                        "-cp",
+                        System.getProperty("java.class.path")));
+                String options = System.getProperty("node.options", "");
+                if (!options.isBlank() && i == 1) {
+                    command.addAll(1, List.of(options.split(" ")));
+                }
+                command.addAll(List.of(
+                        BenchNode.class.getName(),
+                        "n" + i,
+                        Long.toString(maxLeaseMillis),
+                        Boolean.toString(oneRoundTrip)));
+                command.addAll(ports);
+                nodes.add(new Node(command));
+            }
+            for (Node node : nodes) {
+                node.awaitReady();
+            }
+        }
+
+        long[] counters() throws IOException {
+            long[] sum = new long[COUNTERS.length];
+            for (Node node : nodes) {
+                long[] counters = node.counters();
+                for (int i = 0; i < sum.length; i++) {
+                    sum[i] += counters[i];
+                }
+            }
+            return sum;
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (Node node : nodes) {
+                node.close();
+            }
+        }
+    }
+
+    private static final class Node {
+        private final Process process;
+        private final Writer in;
+        private final BufferedReader out;
+
+        Node(List<String> command) throws IOException {
+            process = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            in = process.outputWriter(StandardCharsets.UTF_8);
+            out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        }
+
+        void awaitReady() throws IOException {
+            String line = out.readLine();
+            while (!"ready".equals(line)) {
+                if (line == null) {
+                    throw new IOException("a node ended");
+                }
+                line = out.readLine();
+            }
+        }
+
+        String ask(String line) throws IOException {
+            in.write(line + "\n");
+            in.flush();
+            String answer = out.readLine();
+            if (answer == null) {
+                throw new IOException("a node ended");
+            }
+            return answer;
+        }
+
+        long[] counters() throws IOException {
+            return Arrays.stream(ask("counters").split(" "))
+                    .mapToLong(Long::parseLong)
+                    .toArray();
+        }
+
+        void close() throws IOException {
+            in.close();
+            try {
+                process.waitFor();
+            } catch (InterruptedException interrupt) {
+                process.destroyForcibly();
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package io.paxoslease.spring.boot.http;
+
+import io.paxoslease.wire.FrameHandler;
+import io.paxoslease.wire.FrameReply;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeoutException;
+import org.springframework.core.Ordered;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
+import reactor.core.publisher.Mono;
+
+/**
+ * Answers the frames of other nodes in an application without servlets: {@code POST {base-path}/messages}. All other requests go on.
+ *
+ * <p>It comes before Spring Security, which would want a user and a CSRF token; frames authenticate themselves. Nobody is
+ * authenticated before the whole frame is read, so reading is bounded: in size, to ten seconds, and to 64 bodies above 4 KiB at
+ * a time; more get 503, which does not touch the small ones.
+ */
+public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
+
+    private static final MediaType FRAME = MediaType.parseMediaType(FrameChannels.CONTENT_TYPE);
+    private static final MediaType TEXT = new MediaType(MediaType.TEXT_PLAIN, StandardCharsets.UTF_8);
+    private static final byte[] EMPTY = {};
+    private static final int SMALL = 4_096;
+
+    private final String path;
+    private final FrameHandler handler;
+    private final Duration bodyTime;
+    private final Semaphore largeBodies;
+
+    /**
+     * Creates the filter.
+     *
+     * @param path where frames are posted to, within the application
+     * @param handler handles the frames
+     */
+    public PaxosLeaseWebFilter(String path, FrameHandler handler) {
+        this(path, handler, Duration.ofSeconds(10), 64);
+    }
+
+    PaxosLeaseWebFilter(String path, FrameHandler handler, Duration bodyTime, int largeBodies) {
+        this.path = path;
+        this.handler = handler;
+        this.bodyTime = bodyTime;
+        this.largeBodies = new Semaphore(largeBodies);
+    }
+
+    /** Before Spring Security's filter, which has order -100. */
+    @Override
+    public int getOrder() {
+        return -200;
+    }
+
+    @Override
+    public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+        ServerHttpRequest request = exchange.getRequest();
+        ServerHttpResponse response = exchange.getResponse();
+        if (!request.getPath().pathWithinApplication().value().equals(path)) {
+            return chain.filter(exchange);
+        }
+        if (request.getMethod() != HttpMethod.POST) {
+            response.getHeaders().add("Allow", "POST");
+            return refuse(response, HttpStatus.METHOD_NOT_ALLOWED, "only POST");
+        }
+        if (!isFrame(request)) {
+            return refuse(response, HttpStatus.UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
+        }
+        long length = request.getHeaders().getContentLength();
+        if (length > handler.maxFrameBytes()) {
+            return refuseTooLarge(response);
+        }
+        if (length >= 0 && length <= SMALL) {
+            return read(request, response);
+        }
+        if (!largeBodies.tryAcquire()) {
+            return refuseAndClose(response, HttpStatus.SERVICE_UNAVAILABLE, "too many large frames at a time");
+        }
+        return read(request, response).doFinally(signal -> largeBodies.release());
+    }
+
+    private static boolean isFrame(ServerHttpRequest request) {
+        try {
+            MediaType type = request.getHeaders().getContentType();
+            return FRAME.equalsTypeAndSubtype(type);
+        } catch (IllegalArgumentException unreadable) {
+            return false;
+        }
+    }
+
+    private Mono<Void> read(ServerHttpRequest request, ServerHttpResponse response) {
+        return DataBufferUtils.join(request.getBody(), handler.maxFrameBytes())
+                .map(PaxosLeaseWebFilter::bytes)
+                .defaultIfEmpty(EMPTY)
+                .timeout(bodyTime)
+                // The sender went away: there is nobody to tell, and nothing to log.
+                .onErrorComplete(failure ->
+                        !(failure instanceof DataBufferLimitException || failure instanceof TimeoutException))
+                .flatMap(body -> reply(response, body))
+                .onErrorResume(DataBufferLimitException.class, tooLarge -> refuseTooLarge(response))
+                .onErrorResume(
+                        TimeoutException.class,
+                        tooSlow -> refuseAndClose(response, HttpStatus.REQUEST_TIMEOUT, "too slow"));
+    }
+
+    private static byte[] bytes(DataBuffer buffer) {
+        try {
+            byte[] bytes = new byte[buffer.readableByteCount()];
+            buffer.read(bytes);
+            return bytes;
+        } finally {
+            DataBufferUtils.release(buffer);
+        }
+    }
+
+    private Mono<Void> reply(ServerHttpResponse response, byte[] body) {
+        FrameReply reply = handler.handle(body);
+        HttpStatusCode status = HttpStatusCode.valueOf(reply.status());
+        boolean frame = status.isSameCodeAs(HttpStatus.OK) || status.isSameCodeAs(HttpStatus.CONFLICT);
+        return write(response, status, frame ? FRAME : TEXT, reply.body());
+    }
+
+    private Mono<Void> refuseTooLarge(ServerHttpResponse response) {
+        return refuseAndClose(response, HttpStatusCode.valueOf(413), "more than " + handler.maxFrameBytes() + " bytes");
+    }
+
+    private static Mono<Void> refuseAndClose(ServerHttpResponse response, HttpStatusCode status, String reason) {
+        response.getHeaders().add("Connection", "close");
+        return refuse(response, status, reason);
+    }
+
+    private static Mono<Void> refuse(ServerHttpResponse response, HttpStatusCode status, String reason) {
+        return write(response, status, TEXT, reason.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static Mono<Void> write(ServerHttpResponse response, HttpStatusCode status, MediaType type, byte[] body) {
+        response.setStatusCode(status);
+        response.getHeaders().setContentType(type);
+        response.getHeaders().setContentLength(body.length);
+        return response.writeWith(
+                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
+    }
+}

@@ -1,0 +1,201 @@
+package io.paxoslease.spring.boot.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.wire.FrameReply;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServer;
+import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
+import reactor.core.publisher.Mono;
+
+/** In a real reactive server; the senders write their bytes by hand. */
+@Timeout(60)
+class PaxosLeaseWebFilterTests {
+
+    private static final String START = "POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n";
+    private static final String TYPE = "Content-Type: application/vnd.paxoslease.v1\r\n";
+
+    private WebServer server;
+
+    @AfterEach
+    void stop() {
+        server.stop();
+        server.destroy();
+    }
+
+    private RawSender sender() throws Exception {
+        return new RawSender(server.getPort());
+    }
+
+    private void start(PaxosLeaseWebFilter filter) {
+        server = new NettyReactiveWebServerFactory(0)
+                .getWebServer(WebHttpHandlerBuilder.webHandler(exchange -> {
+                            exchange.getResponse().getHeaders().setContentLength(5);
+                            return exchange.getResponse()
+                                    .writeWith(Mono.fromSupplier(() -> exchange.getResponse()
+                                            .bufferFactory()
+                                            .wrap("other".getBytes(StandardCharsets.UTF_8))));
+                        })
+                        .filter(filter)
+                        .build());
+        server.start();
+    }
+
+    private void echo(Duration bodyTime, int largeBodies) {
+        start(new PaxosLeaseWebFilter(
+                "/paxoslease/messages",
+                TomcatNode.handler(frame -> new FrameReply(200, frame)),
+                bodyTime,
+                largeBodies));
+    }
+
+    /** A sender of a large frame that the server has begun to read. */
+    private RawSender begun() throws Exception {
+        String goOn = "HTTP/1.1 100 Continue\r\n\r\n";
+        RawSender sender = sender();
+        sender.write(START + TYPE + "Expect: 100-continue\r\nContent-Length: 50000\r\n\r\n");
+        assertThat(sender.in.readNBytes(goOn.length()))
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo(goOn);
+        return sender;
+    }
+
+    private static String post(String body) {
+        return START + TYPE + "Content-Length: " + body.length() + "\r\n\r\n" + body;
+    }
+
+    @Test
+    void answersFramesOnOneConnection() throws Exception {
+        echo(Duration.ofSeconds(10), 64);
+        try (RawSender sender = sender()) {
+            for (int i = 0; i < 50; i++) {
+                RawSender.Response response = sender.write(post("frame " + i)).response();
+                assertThat(response.status()).isEqualTo(200);
+                assertThat(response.body()).isEqualTo("frame " + i);
+                assertThat(response.head()).contains("application/vnd.paxoslease.v1");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {400, 401, 409, 413, 503})
+    void passesOnTheReplyOfTheHandler(int status) throws Exception {
+        start(new PaxosLeaseWebFilter(
+                "/paxoslease/messages",
+                TomcatNode.handler(frame -> new FrameReply(status, "reason".getBytes(StandardCharsets.UTF_8)))));
+        try (RawSender sender = sender()) {
+            RawSender.Response response = sender.write(post("x")).response();
+            assertThat(response.status()).isEqualTo(status);
+            assertThat(response.body()).isEqualTo("reason");
+            assertThat(response.head()).contains(status == 409 ? "application/vnd.paxoslease.v1" : "text/plain");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "POST / HTTP/1.1",
+                "POST /paxoslease HTTP/1.1",
+                "POST /paxoslease/messages/ HTTP/1.1",
+                "GET /paxoslease/other HTTP/1.1"
+            })
+    void allOtherRequestsGoOn(String line) throws Exception {
+        echo(Duration.ofSeconds(10), 64);
+        try (RawSender sender = sender()) {
+            RawSender.Response response = sender.write(line + "\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+                    .response();
+            assertThat(response.body()).isEqualTo("other");
+        }
+    }
+
+    @Test
+    void takesOnlyPostedFrames() throws Exception {
+        echo(Duration.ofSeconds(10), 64);
+        try (RawSender sender = sender()) {
+            assertThat(sender.write("GET /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n")
+                            .response()
+                            .status())
+                    .isEqualTo(405);
+        }
+        for (String type : new String[] {"", "Content-Type: text/plain\r\n", "Content-Type: ///\r\n"}) {
+            try (RawSender sender = sender()) {
+                assertThat(sender.write(START + type + "Content-Length: 1\r\n\r\nx")
+                                .response()
+                                .status())
+                        .isEqualTo(415);
+            }
+        }
+    }
+
+    @Test
+    void refusesALargeBodyByItsLengthBeforeItComes() throws Exception {
+        echo(Duration.ofSeconds(10), 64);
+        try (RawSender sender = sender()) {
+            RawSender.Response response = sender.write(
+                            START + TYPE + "Content-Length: " + (TomcatNode.MAX_FRAME_BYTES + 1) + "\r\n\r\n")
+                    .response();
+            assertThat(response.status()).isEqualTo(413);
+            assertThat(response.closes()).isTrue();
+        }
+    }
+
+    @Test
+    void stopsReadingABodyOfUnknownLength() throws Exception {
+        echo(Duration.ofSeconds(10), 64);
+        try (RawSender sender = sender()) {
+            String chunk = "1000\r\n" + "x".repeat(4_096) + "\r\n";
+            sender.write(START + TYPE + "Transfer-Encoding: chunked\r\n\r\n");
+            sender.write(chunk.repeat(TomcatNode.MAX_FRAME_BYTES / 4_096 + 1));
+            assertThat(sender.response().status()).isEqualTo(413);
+        }
+    }
+
+    @Test
+    void givesUpASlowSender() throws Exception {
+        echo(Duration.ofMillis(300), 64);
+        try (RawSender sender = sender()) {
+            assertThat(sender.write(START + TYPE + "Content-Length: 20\r\n\r\nx")
+                            .response()
+                            .status())
+                    .isEqualTo(408);
+        }
+    }
+
+    @Test
+    void slowSendersOfLargeFramesDoNotStopSmallOnes() throws Exception {
+        echo(Duration.ofSeconds(30), 2);
+        try (RawSender first = begun();
+                RawSender second = begun()) {
+            try (RawSender third = sender()) {
+                assertThat(third.write(post("x".repeat(50_000))).response().status())
+                        .isEqualTo(503);
+            }
+            try (RawSender small = sender()) {
+                assertThat(small.write(post("hello")).response().body()).isEqualTo("hello");
+            }
+            for (RawSender each : new RawSender[] {first, second}) {
+                assertThat(each.write("x".repeat(50_000)).response().status()).isEqualTo(200);
+            }
+        }
+    }
+
+    @Test
+    void aSenderThatGoesAwayGivesItsPlaceBack() throws Exception {
+        echo(Duration.ofSeconds(30), 1);
+        begun().write("x").close();
+        int status;
+        do {
+            try (RawSender sender = sender()) {
+                status = sender.write(post("x".repeat(50_000))).response().status();
+            }
+        } while (status == 503);
+        assertThat(status).isEqualTo(200);
+    }
+}
