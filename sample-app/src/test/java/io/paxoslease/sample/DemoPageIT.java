@@ -76,9 +76,7 @@ class DemoPageIT {
         cell.nodeIds().stream()
                 .filter(id -> cell.faults().of(id).alive())
                 .forEach(id -> cell.faults().set(id, DemoFaults.NodeState.FINE));
-        cell.nodeIds().stream()
-                .filter(id -> cell.state(id).equals("DOWN"))
-                .forEach(cell::restart);
+        cell.nodeIds().stream().filter(id -> cell.state(id).equals("DOWN")).forEach(cell::restart);
         cell.faults().delay(0);
         awaitCalm();
     }
