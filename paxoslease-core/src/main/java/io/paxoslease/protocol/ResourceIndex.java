@@ -42,7 +42,7 @@ public final class ResourceIndex {
     private byte[] @Nullable [] bytes = new byte[1][];
     private char[] @Nullable [] offsets = new char[1][];
     private byte[] @Nullable [] users = new byte[1][];
-    private char[] filled = new char[1];
+    private int[] filled = new int[1];
     private final IntColumn free;
     private int freeCount;
     private int used;
@@ -225,7 +225,7 @@ public final class ResourceIndex {
             }
             start = filled[chunk];
             starts[at] = (char) start;
-            filled[chunk] += (char) (1 + scratchLength);
+            filled[chunk] += 1 + scratchLength;
         }
         names[start] = (byte) scratchLength;
         System.arraycopy(scratch, 0, names, start + 1, scratchLength);
@@ -276,7 +276,7 @@ public final class ResourceIndex {
             }
         }
         bytes[chunk] = packed;
-        filled[chunk] = (char) end;
+        filled[chunk] = end;
         return packed;
     }
 

@@ -63,6 +63,24 @@ class ResourceIndexTests {
         assertThat(expected.values().stream().map(Entry::slot).distinct()).hasSize(expected.size());
     }
 
+    /** As many of the longest names as one chunk takes fill it to its last byte. */
+    @Test
+    void theLongestNamesDoNotOverwriteEachOther() {
+        String longest = "x".repeat(Names.MAX_RESOURCE_BYTES - 4);
+        Map<String, Integer> slots = new HashMap<>();
+        for (int i = 1000; i < 1256; i++) {
+            slots.put(longest + i, index.add(longest + i, ResourceIndex.ACCEPTOR));
+        }
+        index.remove(slots.get(longest + 1255), ResourceIndex.ACCEPTOR);
+        slots.remove(longest + 1255);
+        index.remove(index.add("short", ResourceIndex.ACCEPTOR), ResourceIndex.ACCEPTOR);
+        slots.put(longest + 2000, index.add(longest + 2000, ResourceIndex.ACCEPTOR));
+        slots.forEach((name, slot) -> {
+            assertThat(index.find(name, ResourceIndex.ACCEPTOR)).isEqualTo(slot);
+            assertThat(index.name(slot)).isEqualTo(name);
+        });
+    }
+
     private static void assertSame(Map<String, Entry> expected, ResourceIndex index) {
         expected.forEach((name, entry) -> {
             for (int user : USERS) {
