@@ -79,10 +79,11 @@ record Counterexample(long seed, Set<Mistake> mistakes, BitSet omitted) {
     /** Replays this life and prints its transcript. */
     String command() {
         Simulation simulation = new Simulation(seed, mistakes, omitted, null);
-        String command =
-                "./mvnw -pl paxoslease-core test -Dtest=SimulationTests#keepsEveryInvariantInEveryCell -D" + SEED + "=" + seed;
+        String command = "./mvnw -pl paxoslease-core test -Dtest=SimulationTests#keepsEveryInvariantInEveryCell -D"
+                + SEED + "=" + seed;
         if (!mistakes.isEmpty()) {
-            command += " -D" + MISTAKES + "=" + mistakes.stream().map(Mistake::name).collect(Collectors.joining(","));
+            command += " -D" + MISTAKES + "="
+                    + mistakes.stream().map(Mistake::name).collect(Collectors.joining(","));
         }
         if (!omitted.isEmpty()) {
             command += " -D" + ONLY + "="

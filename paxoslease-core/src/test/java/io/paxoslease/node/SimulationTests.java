@@ -138,7 +138,9 @@ class SimulationTests {
                 .isNotNull()
                 .isEqualTo(shrunk.run(null).violation());
         // It is the mistake that is found, not the schedule.
-        assertThat(new Counterexample(seed, Set.of(), replayed.omitted()).run(null).violation())
+        assertThat(new Counterexample(seed, Set.of(), replayed.omitted())
+                        .run(null)
+                        .violation())
                 .isNull();
     }
 
@@ -162,7 +164,9 @@ class SimulationTests {
                 })
                 .run();
         digest.update(Long.toHexString(result.transcript()).getBytes(StandardCharsets.UTF_8));
-        assertThat(HexFormat.of().formatHex(digest.digest())).as("seed %d", seed).isEqualTo(recorded);
+        assertThat(HexFormat.of().formatHex(digest.digest()))
+                .as("seed %d", seed)
+                .isEqualTo(recorded);
     }
 
     /** For reports and the time box only; nothing that is tested sees it. */

@@ -49,8 +49,7 @@ final class Universe {
         }
 
         Bounds with(Twist its, Mistake... made) {
-            return new Bounds(
-                    acceptors, proposers, ballots, crashes, leaseTicks, shortPath, Set.of(made), its);
+            return new Bounds(acceptors, proposers, ballots, crashes, leaseTicks, shortPath, Set.of(made), its);
         }
 
         Timing timing() {
@@ -146,7 +145,8 @@ final class Universe {
     private int restartsLeft;
     private long nanos;
 
-    // What has been observed. Not part of a fingerprint: exploration sees it along the first way into a state, walks along every way.
+    // What has been observed. Not part of a fingerprint: exploration sees it along the first way into a state, walks
+    // along every way.
     private long[] releasedUpTo;
     private long lastToken;
     private String observed;
@@ -211,8 +211,8 @@ final class Universe {
 
     // Steps, numbered: 0 is a tick, then the crashes, then the deeds of each proposer, then the deliveries.
 
-    private static final List<String> DEED_NAMES = List.of(
-            "start", "giveUp", "release", "settle", "startInOneRoundTrip", "startWithShortLease", "restart");
+    private static final List<String> DEED_NAMES =
+            List.of("start", "giveUp", "release", "settle", "startInOneRoundTrip", "startWithShortLease", "restart");
 
     private static final int DEEDS = DEED_NAMES.size();
 
