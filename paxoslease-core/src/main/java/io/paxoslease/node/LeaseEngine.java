@@ -158,8 +158,10 @@ final class LeaseEngine {
         }
         proposer.settle(claim.resource, seen, effects);
         apply(candidacy, now, out);
-        if (claim.tenure != null) {
+        if (claim.tenure != null && claim.isStanding()) {
             resign(claim, now, out);
+        } else if (claim.tenure != null) {
+            end(candidacy, claim, now, out);
         }
         reschedule(candidacy, now);
     }

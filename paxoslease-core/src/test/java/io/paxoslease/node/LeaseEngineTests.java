@@ -68,6 +68,27 @@ class LeaseEngineTests {
     }
 
     @Nested
+    class ASeenEnd {
+
+        /** It went on seeking, for a lease that nobody could refer to. */
+        @Test
+        void endsAClaimForOneTenureAlthoughTheTenureWasExtendedMeanwhile() {
+            Claim claim = Claim.patient("r", LEASE, 10 * LEASE);
+            engine.submit(claim, at(1), out);
+            deliver(at(1));
+            engine.extend(claim, at(9_000), out);
+            deliver(at(9_000));
+            assertThat(claim.tenure).isNotNull();
+
+            engine.endTenure(claim, at(9_990), at(9_991), out);
+
+            assertThat(claim.tenure).isNull();
+            assertThat(engine.candidacies()).isEmpty();
+            assertThat(engine.nextWakeNanos()).isEmpty();
+        }
+    }
+
+    @Nested
     class P6Release {
 
         @Test
