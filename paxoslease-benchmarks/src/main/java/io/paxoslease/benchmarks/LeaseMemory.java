@@ -2,11 +2,9 @@ package io.paxoslease.benchmarks;
 
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
-import io.paxoslease.node.Transport;
 import io.paxoslease.protocol.Cell;
-import io.paxoslease.protocol.Incarnation;
-import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
@@ -51,7 +49,7 @@ public final class LeaseMemory {
                 false,
                 1 << 28,
                 Map.of());
-        LeaseNode node = new LeaseNode(settings, new Silence(), RandomGenerator.getDefault());
+        LeaseNode node = new LeaseNode(settings, new NoTransport(), RandomGenerator.getDefault());
         node.openAcceptor();
         node.start();
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -110,20 +108,5 @@ public final class LeaseMemory {
             usage = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
         }
         return usage.getUsed();
-    }
-
-    /** There is nobody else. */
-    private static final class Silence implements Transport {
-        @Override
-        public void start(Incarnation self, Receiver receiver) {}
-
-        @Override
-        public void send(int acceptor, Request request) {}
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
     }
 }

@@ -2,8 +2,8 @@ package io.paxoslease.benchmarks;
 
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
-import io.paxoslease.node.Transport;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.BallotSequence;
@@ -14,7 +14,6 @@ import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
-import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,7 +79,7 @@ public class RoleBenchmarks {
             proposerExtends();
         }
         node = new LeaseNode(
-                NodeSettings.standalone("n1", Duration.ofHours(1)), new Nowhere(), RandomGenerator.getDefault());
+                NodeSettings.standalone("n1", Duration.ofHours(1)), new NoTransport(), RandomGenerator.getDefault());
         node.openAcceptor();
         node.start();
         lease = node.tryAcquire("held", Duration.ofHours(1)).orElseThrow();
@@ -135,19 +134,5 @@ public class RoleBenchmarks {
     @Benchmark
     public Now clocks() {
         return now();
-    }
-
-    private static final class Nowhere implements Transport {
-        @Override
-        public void start(Incarnation self, Receiver receiver) {}
-
-        @Override
-        public void send(int acceptor, Request request) {}
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
     }
 }

@@ -18,7 +18,14 @@ public final class FrameChannels {
     /** The media type of a frame. */
     public static final String CONTENT_TYPE = "application/vnd.paxoslease.v1";
 
+    static final String TEXT = "text/plain;charset=UTF-8";
+
     private FrameChannels() {}
+
+    /** The media type of a reply's body: 200 and 409 are answered with a frame, all else in words. */
+    static String contentType(FrameReply reply) {
+        return reply.status() == 200 || reply.status() == 409 ? CONTENT_TYPE : TEXT;
+    }
 
     /**
      * Makes a channel to all members. Nothing is connected and no thread is started before the first exchange.

@@ -135,13 +135,11 @@ public final class PaxosLeaseServlet extends HttpServlet {
             return;
         }
         FrameReply reply = handler.handle(body.bytes());
-        boolean frame =
-                reply.status() == HttpServletResponse.SC_OK || reply.status() == HttpServletResponse.SC_CONFLICT;
-        write(response, reply.status(), frame ? FrameChannels.CONTENT_TYPE : "text/plain;charset=UTF-8", reply.body());
+        write(response, reply.status(), FrameChannels.contentType(reply), reply.body());
     }
 
     private static void refuse(HttpServletResponse response, int status, String reason) throws IOException {
-        write(response, status, "text/plain;charset=UTF-8", reason.getBytes(StandardCharsets.UTF_8));
+        write(response, status, FrameChannels.TEXT, reason.getBytes(StandardCharsets.UTF_8));
     }
 
     private static void refuseAndClose(HttpServletResponse response, int status, String reason) throws IOException {

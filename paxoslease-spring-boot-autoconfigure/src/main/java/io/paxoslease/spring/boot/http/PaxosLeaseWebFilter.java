@@ -10,6 +10,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
@@ -31,7 +32,6 @@ import reactor.core.publisher.Mono;
 public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
 
     private static final MediaType FRAME = MediaType.parseMediaType(FrameChannels.CONTENT_TYPE);
-    private static final MediaType TEXT = new MediaType(MediaType.TEXT_PLAIN, StandardCharsets.UTF_8);
     private static final byte[] EMPTY = {};
     private static final int SMALL = 4_096;
 
@@ -126,9 +126,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
 
     private Mono<Void> reply(ServerHttpResponse response, byte[] body) {
         FrameReply reply = handler.handle(body);
-        HttpStatusCode status = HttpStatusCode.valueOf(reply.status());
-        boolean frame = status.isSameCodeAs(HttpStatus.OK) || status.isSameCodeAs(HttpStatus.CONFLICT);
-        return write(response, status, frame ? FRAME : TEXT, reply.body());
+        return write(response, HttpStatusCode.valueOf(reply.status()), FrameChannels.contentType(reply), reply.body());
     }
 
     private Mono<Void> refuseTooLarge(ServerHttpResponse response) {
@@ -141,12 +139,12 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     }
 
     private static Mono<Void> refuse(ServerHttpResponse response, HttpStatusCode status, String reason) {
-        return write(response, status, TEXT, reason.getBytes(StandardCharsets.UTF_8));
+        return write(response, status, FrameChannels.TEXT, reason.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static Mono<Void> write(ServerHttpResponse response, HttpStatusCode status, MediaType type, byte[] body) {
+    private static Mono<Void> write(ServerHttpResponse response, HttpStatusCode status, String type, byte[] body) {
         response.setStatusCode(status);
-        response.getHeaders().setContentType(type);
+        response.getHeaders().set(HttpHeaders.CONTENT_TYPE, type);
         response.getHeaders().setContentLength(body.length);
         return response.writeWith(
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
