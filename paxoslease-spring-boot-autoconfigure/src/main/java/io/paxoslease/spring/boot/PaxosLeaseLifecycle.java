@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
+import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
@@ -81,7 +82,9 @@ final class PaxosLeaseLifecycle
             logStart();
             node.openAcceptor();
             node.start();
-            logEndOfQuarantine();
+            if (node.acceptorState() == AcceptorState.QUARANTINED) {
+                logEndOfQuarantine();
+            }
             nodeStarted = true;
         }
         running = true;
@@ -122,18 +125,17 @@ final class PaxosLeaseLifecycle
                 + " (incarnation " + node.incarnation() + ")");
     }
 
-    /** A restarted acceptor is silent for so long that its end is worth a line; the acceptor itself asks nobody. */
+    /** A restarted acceptor is silent for so long that its end is worth a line. */
     private void logEndOfQuarantine() {
-        long quarantineNanos = cell.node().timing().quarantineNanos();
-        if (!cell.standalone() && cell.isAcceptor()) {
-            CompletableFuture.delayedExecutor(quarantineNanos, TimeUnit.NANOSECONDS)
-                    .execute(() -> {
-                        if (running) {
-                            LOG.info("PaxosLease: the quarantine of node '"
-                                    + cell.node().nodeId() + "' is over, its acceptor votes");
-                        }
-                    });
-        }
+        CompletableFuture.delayedExecutor(node.quarantineRemainingNanos(), TimeUnit.NANOSECONDS)
+                .execute(() -> {
+                    if (running && node.quarantineRemainingNanos() > 0) {
+                        logEndOfQuarantine();
+                    } else if (running) {
+                        LOG.info("PaxosLease: the quarantine of node '"
+                                + cell.node().nodeId() + "' is over, its acceptor votes");
+                    }
+                });
     }
 
     private static String seconds(long nanos) {
