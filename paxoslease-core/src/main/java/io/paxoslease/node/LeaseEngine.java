@@ -763,7 +763,7 @@ final class LeaseEngine {
     private static String describe(Outcome outcome) {
         if (outcome instanceof Outcome.Blocked blocked) {
             return "held by " + blocked.holder().nodeId();
-        } else if (outcome instanceof Outcome.Outbid) {
+        } else if (outcome instanceof Outcome.Outbid || outcome instanceof Outcome.Split) {
             return "another candidate was quicker";
         } else if (outcome instanceof Outcome.Unanswered) {
             return "no majority of the cell answered";

@@ -23,7 +23,11 @@ final class Attempt {
     /** The votes of the current phase. */
     Quorum votes = new Quorum();
 
+    /** X8. Whether the proposals were sent without preparing. */
+    boolean unprepared;
+
     private @Nullable Incarnation holder;
+    private boolean severalHolders;
     private boolean outbid;
     private long @Nullable [] busyNanos;
 
@@ -39,7 +43,9 @@ final class Attempt {
         this(other.resource, other.ballot, other.leaseNanos, other.deadline, other.renewalBase);
         this.proposing = other.proposing;
         this.votes = new Quorum(other.votes);
+        this.unprepared = other.unprepared;
         this.holder = other.holder;
+        this.severalHolders = other.severalHolders;
         this.outbid = other.outbid;
         this.busyNanos = other.busyNanos == null ? null : other.busyNanos.clone();
     }
@@ -56,7 +62,9 @@ final class Attempt {
         if (lease == null || lease.ballot().owner().equals(ballot.owner())) {
             outbid = true;
         } else {
-            holder = lease.ballot().owner();
+            Incarnation owner = lease.ballot().owner();
+            severalHolders |= holder != null && !holder.equals(owner);
+            holder = owner;
             long[] busy = busyNanos == null ? new long[cell.size()] : busyNanos;
             busy[acceptor] = Math.max(1, Math.min(lease.remainingNanos(), maxLeaseNanos));
             busyNanos = busy;
@@ -67,6 +75,9 @@ final class Attempt {
     Outcome outcome(Cell cell) {
         Incarnation blockedBy = holder;
         if (blockedBy != null && busyNanos != null) {
+            if (unprepared && (severalHolders || blocking(busyNanos).length < cell.majority())) {
+                return new Outcome.Split();
+            }
             return new Outcome.Blocked(blockedBy, freeInNanos(busyNanos, cell));
         }
         return outbid ? new Outcome.Outbid() : new Outcome.Unanswered();
@@ -74,8 +85,12 @@ final class Attempt {
 
     /** When enough of the acceptors that block could be free to make a majority with those in favour; the last if that is unknown. */
     private long freeInNanos(long[] busy, Cell cell) {
-        long[] sorted = Arrays.stream(busy).filter(nanos -> nanos > 0).sorted().toArray();
+        long[] sorted = blocking(busy);
         int needed = Math.max(1, cell.majority() - votes.inFavour());
         return sorted[Math.min(needed, sorted.length) - 1];
+    }
+
+    private static long[] blocking(long[] busy) {
+        return Arrays.stream(busy).filter(nanos -> nanos > 0).sorted().toArray();
     }
 }

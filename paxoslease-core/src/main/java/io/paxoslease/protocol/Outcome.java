@@ -11,6 +11,12 @@ public sealed interface Outcome {
      */
     record Blocked(Incarnation holder, long freeInNanos) implements Outcome {}
 
+    /**
+     * X8. A proposal that was sent without preparing met leases of others, and no one of them was seen at a majority: rivals may have split
+     * the acceptors, and clean up behind themselves as this attempt does (X5).
+     */
+    record Split() implements Outcome {}
+
     /** Acceptors promised or accepted a higher ballot. The sequence of ballots was lifted above it already (T4). */
     record Outbid() implements Outcome {}
 

@@ -91,6 +91,7 @@ public class Proposer {
      */
     public void startInOneRoundTrip(String resource, long leaseNanos, Now now, List<Effect> effects) {
         Attempt attempt = begin(resource, leaseNanos, now, effects);
+        attempt.unprepared = true;
         propose(attempt, effects);
     }
 

@@ -29,7 +29,11 @@ class MajorityContestTests {
             MajorityContest.Outcome naive = MajorityContest.naive(ACCEPTORS, proposers, 50);
             MajorityContest.Outcome ours = MajorityContest.ours(ACCEPTORS, proposers, 50, false);
             assertThat(naive.shareBlocked()).as("naive, %d", proposers).isGreaterThan(0.1);
+            MajorityContest.Outcome oneRoundTrip = MajorityContest.ours(ACCEPTORS, proposers, 50, true);
             assertThat(ours.shareBlocked()).as("ours, %d", proposers).isLessThan(0.05);
+            assertThat(oneRoundTrip.shareBlocked())
+                    .as("one round trip, %d", proposers)
+                    .isLessThan(0.05);
         }
     }
 

@@ -150,10 +150,10 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 1d90f2fac58e7e9c6b187fe94d4f57f0586e1cca493e4cf70dbf62cc2226e16d",
-        "2, feacd6b3a1fc1e20aeb172c40369f56d5262bedeb7095baf71168da3d4b8ecec",
-        "5, 6b4c844ba053205a60ed20013b893a7dba77f63d5fc794f098ff6dca1a340496",
-        "8, 1b0414877c9e6fe898082654ce9aaa8caf9efd37ff5d06c63b13258015d048a2",
+        "1, 64d62160cac423a2da346fdc56e03f8bd1bd36976d096edb89555fe216bb8690",
+        "2, 22f754391e708ae5542cee5ad10a1f212a854077fb9d994b8fbc81a66bb794bd",
+        "5, d046022aa9ddd61e412354a4670876283a26cba4215b952052a2bcfbe8abcca5",
+        "8, e2f242771101179e08d00c364075c1e993b94995c3c3d6e2ee78507cc58529e2",
         "13, 59c967a9a1c2e03fc257a908c9f7175714644ab14a68f037691f6e5a6602ef1b"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {

@@ -320,6 +320,68 @@ class ProposerTests {
     }
 
     @Nested
+    class X8OneRoundTrip {
+
+        private static final Incarnation THIRD = new Incarnation("c", 5);
+
+        private void startAtOnce() {
+            effects.clear();
+            proposer.startInOneRoundTrip("r", 10 * SECOND, at(0), effects);
+            ballot = proposer.attempt("r").ballot;
+        }
+
+        private void rejected(int acceptor, Incarnation owner) {
+            answered(
+                    acceptor,
+                    new ProposeResponse(
+                            "r",
+                            ballot,
+                            false,
+                            ballot.counter() + 1,
+                            new AcceptedLease(new Ballot(1, owner), 2 * SECOND)),
+                    0);
+        }
+
+        @Test
+        void takesAMajorityOfOneOwnerForItsLease() {
+            startAtOnce();
+            rejected(0, OTHER);
+            rejected(1, OTHER);
+            assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(OTHER, 2 * SECOND)));
+        }
+
+        @Test
+        void doesNotTakeRivalsThatSplitTheAcceptorsForOwners() {
+            startAtOnce();
+            rejected(0, OTHER);
+            rejected(1, THIRD);
+            assertThat(effects)
+                    .containsExactly(
+                            new Effect.Abandoned("r", ballot, new Outcome.Split()),
+                            new Effect.Broadcast(new ReleaseRequest("r", ballot)));
+        }
+
+        @Test
+        void doesNotTakeARivalAtAMinorityForAnOwner() {
+            startAtOnce();
+            rejected(0, OTHER);
+            effects.clear();
+            proposer.onUnanswered(1, new ProposeRequest("r", ballot, 10 * SECOND), at(0), effects);
+            assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Split()));
+        }
+
+        @Test
+        void takesTheWordOfAMinorityAfterBothPhases() {
+            start(0);
+            prepared(0, null, 0);
+            prepared(1, null, 0);
+            rejected(0, OTHER);
+            rejected(1, THIRD);
+            assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(THIRD, 2 * SECOND)));
+        }
+    }
+
+    @Nested
     class X6Hints {
 
         @Test
