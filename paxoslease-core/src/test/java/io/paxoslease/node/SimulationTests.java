@@ -153,7 +153,7 @@ class SimulationTests {
         "1, 64d62160cac423a2da346fdc56e03f8bd1bd36976d096edb89555fe216bb8690",
         "2, 22f754391e708ae5542cee5ad10a1f212a854077fb9d994b8fbc81a66bb794bd",
         "5, d046022aa9ddd61e412354a4670876283a26cba4215b952052a2bcfbe8abcca5",
-        "8, e2f242771101179e08d00c364075c1e993b94995c3c3d6e2ee78507cc58529e2",
+        "8, aeb24a831e4c89c4481df96e02e1475ba669024437bd2fde050d42e6c711807c",
         "13, 59c967a9a1c2e03fc257a908c9f7175714644ab14a68f037691f6e5a6602ef1b"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
