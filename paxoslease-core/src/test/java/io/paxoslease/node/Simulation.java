@@ -623,7 +623,9 @@ final class Simulation {
                 withdraw(life, claim);
             }
         }
-        runUntil(trueNanos + (long) (2 * maxLeaseNanos / (1 - drift)) + 3 * SECOND);
+        // What was sent while there was trouble may be on its way for three lease times. A calm that was not cut short outlasts that.
+        int leaseTimes = brief ? 5 : 2;
+        runUntil(trueNanos + (long) (leaseTimes * maxLeaseNanos / (1 - drift)) + 3 * SECOND);
         count(Happening.MEMORY_CHECKED, true);
         for (Host host : hosts) {
             Life life = host.life;
