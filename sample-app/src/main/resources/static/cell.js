@@ -168,8 +168,8 @@ function show() {
   }
 }
 
-const CUTS = {"Cut off": ["cut", "BOTH", "nothing gets in or out"], "Cut in": ["cut-in", "IN", "nothing gets in"],
-  "Cut out": ["cut-out", "OUT", "nothing gets out"]};
+const CUTS = {"Cut off": ["cut", "BOTH", "nothing gets in or out"], "Cut incoming": ["cut-in", "IN", "nothing gets in"],
+  "Cut outgoing": ["cut-out", "OUT", "nothing gets out"]};
 
 function button(text, label, action) {
   const made = el("button", "", text);
@@ -189,15 +189,17 @@ function makeNode(id) {
   card.append(el("div", "top", el("span", "name", link), el("span", "badge role"), el("span", "badge state")), bar, el("dl"));
   if (isDemo()) {
     const act = action => post("/sample/demo/nodes/" + encodeURIComponent(id) + "/" + action);
+    // A button does what it says, whatever the cell has become since it was drawn.
+    const says = (event, text) => event.currentTarget.textContent === text;
     const controls = el("div", "controls");
-    controls.append(button("Pause", "Pause " + id, () => act(cell.nodes[id].state === "PAUSED" ? "resume" : "pause")));
+    controls.append(button("Pause", "Pause " + id, event => act(says(event, "Resume") ? "resume" : "pause")));
     controls.lastChild.dataset.does = "pause";
-    for (const [text, [action, cut, title]] of Object.entries(CUTS)) {
-      controls.append(button(text, text + ": " + title + " of " + id, () => act(cell.nodes[id].cut === cut ? "join" : action)));
+    for (const [text, [action, , title]] of Object.entries(CUTS)) {
+      controls.append(button(text, text + ": " + title + " of " + id, event => act(event.currentTarget.getAttribute("aria-pressed") === "true" ? "join" : action)));
       controls.lastChild.title = title;
       controls.lastChild.dataset.does = action;
     }
-    controls.append(button("Kill", "Kill " + id, () => act(cell.nodes[id].state === "DOWN" ? "restart" : "kill")));
+    controls.append(button("Kill", "Kill " + id, event => act(says(event, "Restart") ? "restart" : "kill")));
     controls.lastChild.dataset.does = "kill";
     card.append(controls);
   }

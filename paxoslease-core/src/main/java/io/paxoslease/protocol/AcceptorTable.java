@@ -181,6 +181,11 @@ final class AcceptorTable {
         return floor;
     }
 
+    /** How many incarnations rows refer to. */
+    int incarnations() {
+        return incarnations.size();
+    }
+
     private boolean hasLease(int slot) {
         return state.get(slot) == LEASE;
     }

@@ -17,6 +17,9 @@ public final class ByteColumn {
     private byte[] @Nullable [] chunks = new byte[1][];
     private short[] others = new short[1];
 
+    /** The chunk that became all zeros last, so that a row that comes and goes does not make and drop one each time. */
+    private byte @Nullable [] spare;
+
     /** Creates a column of zeros. */
     public ByteColumn() {}
 
@@ -54,6 +57,7 @@ public final class ByteColumn {
             others[index] += (short) (value == 0 ? -1 : 1);
             if (others[index] == 0) {
                 chunks[index] = null;
+                spare = chunk;
             }
         }
     }
@@ -66,7 +70,16 @@ public final class ByteColumn {
         }
         byte[] old = chunks[index];
         int length = index > 0 ? CHUNK : Math.min(CHUNK, Math.max(SMALLEST, Integer.highestOneBit(at) * 2));
-        byte[] chunk = old == null ? new byte[length] : java.util.Arrays.copyOf(old, length);
+        byte[] zeros = spare;
+        byte[] chunk;
+        if (old != null) {
+            chunk = java.util.Arrays.copyOf(old, length);
+        } else if (zeros != null && zeros.length >= length) {
+            chunk = zeros;
+            spare = null;
+        } else {
+            chunk = new byte[length];
+        }
         chunks[index] = chunk;
         return chunk;
     }

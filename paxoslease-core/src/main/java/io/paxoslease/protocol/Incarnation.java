@@ -1,5 +1,7 @@
 package io.paxoslease.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One life of a node. The owner of a lease is an incarnation, not a node id: a restarted node has forgotten what it held and must not
  * be mistaken for its former self (rule A2).
@@ -14,6 +16,19 @@ public record Incarnation(String nodeId, long nonce) {
 
     public Incarnation {
         Names.require("node id", nodeId, MAX_NODE_ID_BYTES);
+    }
+
+    // By the nonce first, which nearly always tells; the tables ask for every message.
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof Incarnation that && nonce == that.nonce && nodeId.equals(that.nodeId));
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(nonce);
     }
 
     @Override

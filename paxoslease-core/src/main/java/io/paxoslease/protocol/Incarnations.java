@@ -47,6 +47,10 @@ final class Incarnations {
         }
     }
 
+    int size() {
+        return ids.size();
+    }
+
     private int add(Incarnation incarnation) {
         int id = 1;
         while (id < known.length && known[id] != null) {

@@ -17,6 +17,9 @@ public final class LongColumn {
     private long[] @Nullable [] chunks = new long[1][];
     private short[] others = new short[1];
 
+    /** The chunk that became all zeros last, so that a row that comes and goes does not make and drop one each time. */
+    private long @Nullable [] spare;
+
     /** Creates a column of zeros. */
     public LongColumn() {}
 
@@ -54,6 +57,7 @@ public final class LongColumn {
             others[index] += (short) (value == 0 ? -1 : 1);
             if (others[index] == 0) {
                 chunks[index] = null;
+                spare = chunk;
             }
         }
     }
@@ -66,7 +70,16 @@ public final class LongColumn {
         }
         long[] old = chunks[index];
         int length = index > 0 ? CHUNK : Math.min(CHUNK, Math.max(SMALLEST, Integer.highestOneBit(at) * 2));
-        long[] chunk = old == null ? new long[length] : java.util.Arrays.copyOf(old, length);
+        long[] zeros = spare;
+        long[] chunk;
+        if (old != null) {
+            chunk = java.util.Arrays.copyOf(old, length);
+        } else if (zeros != null && zeros.length >= length) {
+            chunk = zeros;
+            spare = null;
+        } else {
+            chunk = new long[length];
+        }
         chunks[index] = chunk;
         return chunk;
     }

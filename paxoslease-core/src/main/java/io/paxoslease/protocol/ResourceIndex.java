@@ -1,5 +1,8 @@
 package io.paxoslease.protocol;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +39,8 @@ public final class ResourceIndex {
     private static final int CHUNK = 1 << CHUNK_BITS;
     private static final int MAX_CHUNK_BYTES = 1 << 16;
     private static final char NOWHERE = 0xffff;
+    private static final VarHandle EIGHT_BYTES =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private int[][] segments = {new int[16]};
     private int[] segmentSizes = {0};
@@ -50,6 +55,11 @@ public final class ResourceIndex {
 
     private byte[] scratch = new byte[0];
     private int scratchLength;
+
+    /** The name that was found or added last: an event asks several times for the same one. */
+    private @Nullable String lastName;
+
+    private int lastSlot;
 
     /** Creates an empty index. */
     public ResourceIndex() {
@@ -86,15 +96,25 @@ public final class ResourceIndex {
 
     /** The slot of a name that a user has added, else NONE. */
     public synchronized int find(String name, int user) {
-        if (!encode(name)) {
-            return NONE;
-        }
-        int slot = lookUp(hash());
+        int slot = name.equals(lastName) ? lastSlot : lookUp(name);
         return slot != NONE && (users(slot) & user) != 0 ? slot : NONE;
+    }
+
+    private int lookUp(String name) {
+        int slot = encode(name) ? lookUp(hash()) : NONE;
+        if (slot != NONE) {
+            lastName = name;
+            lastSlot = slot;
+        }
+        return slot;
     }
 
     /** The slot of a name for a user who gives it back with {@link #remove}. */
     public synchronized int add(String name, int user) {
+        if (name.equals(lastName)) {
+            part(users, lastSlot)[lastSlot & (CHUNK - 1)] |= (byte) user;
+            return lastSlot;
+        }
         if (!encode(name)) {
             throw new IllegalArgumentException("The name of a resource is too long: " + name);
         }
@@ -107,6 +127,8 @@ public final class ResourceIndex {
             size++;
         }
         part(users, slot)[slot & (CHUNK - 1)] |= (byte) user;
+        lastName = name;
+        lastSlot = slot;
         return slot;
     }
 
@@ -122,6 +144,7 @@ public final class ResourceIndex {
             erase(hashOf(slot), slot);
             free.set(freeCount++, slot);
             size--;
+            lastName = slot == lastSlot ? null : lastName;
         }
         chunk[at] = (byte) left;
     }
@@ -187,12 +210,22 @@ public final class ResourceIndex {
 
     private static long hash(byte[] name, int start, int length) {
         long hash = length;
-        for (int i = start; i < start + length; i++) {
-            hash = (hash ^ name[i]) * 0x9e3779b97f4a7c15L;
-            hash ^= hash >>> 29;
+        int at = start;
+        int end = start + length;
+        for (; at + Long.BYTES <= end; at += Long.BYTES) {
+            hash = mixed(hash ^ (long) EIGHT_BYTES.get(name, at));
         }
-        hash *= 0xbf58476d1ce4e5b9L;
+        long rest = 0;
+        for (; at < end; at++) {
+            rest = rest << Byte.SIZE | (name[at] & 0xff);
+        }
+        hash = mixed(hash ^ rest) * 0xbf58476d1ce4e5b9L;
         return hash ^ (hash >>> 32);
+    }
+
+    private static long mixed(long hash) {
+        long product = hash * 0x9e3779b97f4a7c15L;
+        return product ^ (product >>> 29);
     }
 
     private boolean isScratch(int slot) {

@@ -258,7 +258,8 @@ final class Simulation {
                     !wallClocksAgree && dice.chance(0.5));
         }
         if (members > 2 && bystanders > 0 && otherCell.equals(cell) && dice.chance(0.2)) {
-            // A node that was told a list of members whose majorities need not meet those of the cell. Not while the list changes: the
+            // A node that was told a list of members whose majorities need not meet those of the cell. Not while the
+            // list changes: the
             // check of X9 is of pairs, and three lists at a time are for the operator to avoid.
             hosts[members].foreign = true;
             hosts[members].cell = new Cell("cell", nodes.subList(0, dice.chance(0.5) ? 1 : members - 2));
@@ -623,7 +624,8 @@ final class Simulation {
                 withdraw(life, claim);
             }
         }
-        // What was sent while there was trouble may be on its way for three lease times. A calm that was not cut short outlasts that.
+        // What was sent while there was trouble may be on its way for three lease times. A calm that was not cut short
+        // outlasts that.
         int leaseTimes = brief ? 5 : 2;
         runUntil(trueNanos + (long) (leaseTimes * maxLeaseNanos / (1 - drift)) + 3 * SECOND);
         count(Happening.MEMORY_CHECKED, true);

@@ -121,6 +121,34 @@ class AcceptorTests {
         }
 
         @Test
+        void tellsWhetherALiveLeaseEnded() {
+            propose(1, P, 0);
+            assertThat(acceptor.leases()).isEqualTo(1);
+            assertThat(release(0, P, 1)).as("an older ballot").isFalse();
+            assertThat(release(1, Q, 1)).as("another owner").isFalse();
+            assertThat(release(1, P, 1)).isTrue();
+            assertThat(acceptor.leases()).isZero();
+            assertThat(release(1, P, 1)).as("once more").isFalse();
+            propose(2, P, 1);
+            assertThat(release(2, P, 6)).as("after its end").isFalse();
+            assertThat(new Acceptor(new Timing(MAX_LEASE, 0.01), 3, at(0))
+                            .onReleaseRequest(new ReleaseRequest("r", ballot(2, P)), at(1)))
+                    .as("before it votes")
+                    .isFalse();
+        }
+
+        @Test
+        void aCopyHasTheSameMemory() {
+            propose(1, P, 0);
+            propose("r", 2, Q, 2 * MAX_LEASE, 0);
+            Acceptor copy = new Acceptor(acceptor);
+            assertThat(copy.lease("r", at(1))).isEqualTo(acceptor.lease("r", at(1)));
+            assertThat(copy.refusals()).isEqualTo(acceptor.refusals()).isNotEmpty();
+            release(1, P, 1);
+            assertThat(copy.lease("r", at(1))).isNotNull();
+        }
+
+        @Test
         void keepsTheRecordOfAHigherBallot() {
             propose(5, P, 0);
             assertThat(release(4, P, 1)).isFalse();

@@ -320,6 +320,97 @@ class ProposerTests {
     }
 
     @Nested
+    class Settling {
+
+        private Tenure won() {
+            win(0);
+            return proposer.unsettledTenure("r");
+        }
+
+        @Test
+        void anAttemptAfterTheEndOfALeaseIsAFreshOne() {
+            Tenure tenure = won();
+            start(9);
+            assertThat(effects).startsWith(new Effect.Lost(tenure));
+            prepared(0, null, 9);
+            prepared(1, null, 9);
+            proposed(0, true, 9);
+            proposed(1, true, 9);
+            assertThat(effects).hasOnlyElementsOfType(Effect.Acquired.class).hasSize(1);
+        }
+
+        @Test
+        void aNewAttemptWithdrawsTheOneInFlight() {
+            start(0);
+            Ballot first = ballot;
+            start(0);
+            assertThat(effects).startsWith(new Effect.Abandoned("r", first, new Outcome.Withdrawn()));
+            assertThat(proposer.attempts()).isEqualTo(1);
+        }
+
+        @Test
+        void whateverIsToldNoticesTheEnd() {
+            Tenure tenure = won();
+            effects.clear();
+            proposer.onUnanswered(0, new PrepareRequest("r", ballot, 10 * SECOND), at(9), effects);
+            assertThat(effects).containsExactly(new Effect.Lost(tenure));
+        }
+
+        @Test
+        void givingUpNoticesTheEnd() {
+            Tenure tenure = won();
+            effects.clear();
+            proposer.giveUp("r", at(9), effects);
+            assertThat(effects).containsExactly(new Effect.Lost(tenure));
+        }
+
+        @Test
+        void aLeaseThatHasEndedIsLostNotReleased() {
+            Tenure tenure = won();
+            effects.clear();
+            proposer.release("r", at(9), effects);
+            assertThat(effects).containsExactly(new Effect.Lost(tenure));
+            assertThat(proposer.heldLeases()).isZero();
+        }
+
+        @Test
+        void aFailedExtensionIsCleanedUpWhenTheLeaseEnds() {
+            Tenure tenure = won();
+            start(1);
+            prepared(0, null, 1);
+            prepared(1, null, 1);
+            proposed(0, true, 1);
+            Ballot failed = ballot;
+            proposer.giveUp("r", at(1), effects);
+            effects.clear();
+            proposer.settle("r", at(9), effects);
+            assertThat(effects)
+                    .containsExactly(new Effect.Lost(tenure), new Effect.Broadcast(new ReleaseRequest("r", failed)));
+        }
+
+        @Test
+        void aLeaseWithoutAFailedExtensionEndsSilently() {
+            Tenure tenure = won();
+            effects.clear();
+            proposer.settle("r", at(9), effects);
+            assertThat(effects).containsExactly(new Effect.Lost(tenure));
+        }
+
+        @Test
+        void aCopyHasTheSameAttemptsAndLeases() {
+            won();
+            assertThat(proposer.heldLeases()).isEqualTo(1);
+            start(1);
+            Proposer copy = new Proposer(proposer);
+            assertThat(copy.unsettledTenure("r")).isEqualTo(proposer.unsettledTenure("r"));
+            assertThat(copy.attempt("r").ballot).isEqualTo(ballot);
+            copy.release("r", at(1), new ArrayList<>());
+            assertThat(proposer.heldLeases()).isEqualTo(1);
+            assertThat(proposer.isTrying("r")).isTrue();
+        }
+    }
+
+    @Nested
     class X8OneRoundTrip {
 
         private static final Incarnation THIRD = new Incarnation("c", 5);
