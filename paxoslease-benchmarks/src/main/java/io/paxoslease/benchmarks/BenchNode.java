@@ -1,5 +1,6 @@
 package io.paxoslease.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
@@ -320,8 +321,10 @@ final class BenchNode {
         for (long id : threads.getAllThreadIds()) {
             processor += Math.max(0, threads.getThreadCpuTime(id));
         }
+        long process =
+                ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
         return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + lost.sum() + " " + processor + " "
-                + System.nanoTime();
+                + System.nanoTime() + " " + process;
     }
 
     /** Latencies in buckets that are 1/16 of an octave wide. */

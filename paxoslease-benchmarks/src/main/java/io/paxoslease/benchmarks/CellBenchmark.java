@@ -15,17 +15,17 @@ import java.util.Locale;
 /**
  * A cell of three processes on the loopback interface, each a node behind a Tomcat. The first node does the work that is measured, all three
  * answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time is that of all Java threads of
- * the three processes, without the compiler and the collector; {@code -Dnode.options=…} passes options to their JVMs.
+ * the three processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole process; {@code -Dnode.options=…} passes options to their JVMs.
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
- *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [leases] [leaseMillis] [seconds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [heap] [leases] [leaseMillis] [seconds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark handover [oneRoundTrip] [rounds]
  * </pre>
  */
 public final class CellBenchmark {
 
-    private static final String[] COUNTERS = {"frames", "bytes", "extensions", "lost", "processor", "clock"};
+    private static final String[] COUNTERS = {"frames", "bytes", "extensions", "lost", "processor", "clock", "process"};
 
     private CellBenchmark() {}
 
@@ -134,7 +134,7 @@ public final class CellBenchmark {
                     spent[3],
                     spent[0] / clock,
                     spent[1] / clock,
-                    spent[4] / clock / 1e7);
+                    spent[6] / clock / 1e7);
         }
     }
 

@@ -23,7 +23,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param maxClockDrift Bound on the error of a clock's rate, from 0 to below 0.5.
  * @param roundTimeout How long one network round may take at most. Adapts downward to measured round trips. By default one second, or half of the lease
  *     time if that is less.
- * @param oneRoundTrip Whether a lease is taken and extended in one round trip where no rival is known of, instead of two.
+ * @param oneRoundTrip Whether a lease is taken and extended in one round trip where no rival is known of, instead of two. After a collision two
+ *     are taken in any case.
  * @param defaultLease Name of the lease that a bare @LeaderOnly uses.
  * @param leases Settings of single leases by name.
  * @param endpoint Where acceptors answer.
@@ -42,7 +43,7 @@ public record PaxosLeaseProperties(
         @Nullable Duration maxLeaseTime,
         @DefaultValue("0.01") double maxClockDrift,
         @Nullable Duration roundTimeout,
-        @DefaultValue("false") boolean oneRoundTrip,
+        @DefaultValue("true") boolean oneRoundTrip,
         @DefaultValue("leader") String defaultLease,
         @Nullable Map<String, LeaseProperties> leases,
         @DefaultValue EndpointProperties endpoint,
