@@ -137,7 +137,8 @@ class SampleTextTests {
                             case "-pl" ->
                                 Stream.of(value.split(","))
                                         .allMatch(module -> Files.isDirectory(Documents.ROOT.resolve(module)));
-                            case "-Dtest" -> sources.contains("/" + value.split("#")[0] + ".java");
+                            case "-Dtest", "-Dit.test" ->
+                                value.equals("NoSuch") || sources.contains("/" + value.split("#")[0] + ".java");
                             default -> !name.startsWith("-P") || build.contains("<id>" + name.substring(2) + "</id>");
                         };
                         if (!exists) {
