@@ -13,6 +13,8 @@ import io.paxoslease.spring.LeaseEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Nested;
@@ -29,6 +31,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 
 @SpringBootTest(
+        classes = AutoConfigureTestLeasesTests.Application.class,
         properties = {
             "paxoslease.members.billing-1=http://10.0.0.1:8080",
             "paxoslease.members.billing-2=http://10.0.0.2:8080",
@@ -54,7 +57,7 @@ class AutoConfigureTestLeasesTests {
 
     @BeforeEach
     void forget() {
-        job.runs.clear();
+        recorder.runs.clear();
         recorder.events.clear();
     }
 
@@ -62,7 +65,7 @@ class AutoConfigureTestLeasesTests {
     void theApplicationLeadsWhatItIsACandidateFor() {
         job.run();
 
-        assertThat(job.runs).hasSize(1);
+        assertThat(recorder.runs).hasSize(1);
     }
 
     @Test
@@ -72,7 +75,7 @@ class AutoConfigureTestLeasesTests {
 
         job.run();
 
-        assertThat(job.runs).isEmpty();
+        assertThat(recorder.runs).isEmpty();
         assertThat(manager.election("job").leader().orElseThrow().nodeId()).isEqualTo("billing-1");
     }
 
@@ -80,7 +83,7 @@ class AutoConfigureTestLeasesTests {
     @Order(2)
     void whatTheTestBeforeDidIsForgotten() {
         job.run();
-        assertThat(job.runs).hasSize(1);
+        assertThat(recorder.runs).hasSize(1);
 
         leases.partition();
         leases.pause();
@@ -92,7 +95,7 @@ class AutoConfigureTestLeasesTests {
         leases.advance(leases.leaseTime());
 
         job.run();
-        assertThat(job.runs).hasSize(1);
+        assertThat(recorder.runs).hasSize(1);
 
         manager.election("job").stop();
     }
@@ -102,7 +105,7 @@ class AutoConfigureTestLeasesTests {
     void alsoAnElectionThatWasStopped() {
         job.run();
 
-        assertThat(job.runs).hasSize(1);
+        assertThat(recorder.runs).hasSize(1);
     }
 
     @Test
@@ -112,7 +115,7 @@ class AutoConfigureTestLeasesTests {
         assertThat(recorder.events.get(recorder.events.size() - 1))
                 .isInstanceOfSatisfying(
                         LeaderChangedEvent.class,
-                        changed -> assertThat(changed.leader()).isEqualTo("billing-1"));
+                        changed -> assertThat(changed.leader()).contains("billing-1"));
 
         leases.grant("job");
         assertThat(recorder.events).hasAtLeastOneElementOfType(LeaseAcquiredEvent.class);
@@ -147,7 +150,7 @@ class AutoConfigureTestLeasesTests {
         void theCellIsTheSame(@Autowired TestLeases here) {
             assertThat(here).isSameAs(leases);
             job.run();
-            assertThat(job.runs).hasSize(1);
+            assertThat(recorder.runs).hasSize(1);
         }
     }
 
@@ -158,12 +161,15 @@ class AutoConfigureTestLeasesTests {
 
     static class Job {
 
-        final List<Long> runs = new CopyOnWriteArrayList<>();
+        private final Recorder recorder;
+
+        Job(Recorder recorder) {
+            this.recorder = recorder;
+        }
 
         @LeaderOnly("job")
         void run() {
-            Lease lease = LeaderOnlyAssert.assertGuarded("job");
-            runs.add(lease.fencingToken());
+            recorder.runs.add(LeaderOnlyAssert.assertGuarded("job"));
         }
 
         void runByItself() {
@@ -173,10 +179,13 @@ class AutoConfigureTestLeasesTests {
 
     static class Recorder {
 
+        final List<Lease> runs = new CopyOnWriteArrayList<>();
         final List<LeaseEvent> events = new CopyOnWriteArrayList<>();
 
+        /** Slow, so that a method that does not wait for it is found out. */
         @EventListener
         void on(LeaseEvent event) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
             events.add(event);
         }
     }

@@ -10,13 +10,18 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.LeaseUnavailableException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestLeasesExtension.class)
 class TestLeasesTests {
+
+    /** Of a listener: long enough to see that it is waited for. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private TestLeases leases;
     private LeaseManager manager;
@@ -72,7 +77,10 @@ class TestLeasesTests {
         leases.grant("invoices");
         Lease lease = invoices.lease().orElseThrow();
         AtomicInteger lost = new AtomicInteger();
-        lease.onLost(lost::incrementAndGet);
+        lease.onLost(() -> {
+            LockSupport.parkNanos(SLOW_NANOS);
+            lost.incrementAndGet();
+        });
 
         leases.revoke("invoices");
 
