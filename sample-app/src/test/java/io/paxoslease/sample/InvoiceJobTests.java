@@ -10,11 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /** The job with its database, in a cell whose leases the test moves. Nothing is scheduled here: the test calls the job. */
-@SpringBootTest(properties = "spring.datasource.url=jdbc:h2:mem:invoice-job;DB_CLOSE_DELAY=-1")
+@SpringBootTest(
+        classes = InvoiceJobTests.JobOnly.class,
+        properties = "spring.datasource.url=jdbc:h2:mem:invoice-job;DB_CLOSE_DELAY=-1")
 @AutoConfigureTestLeases
 class InvoiceJobTests {
 
@@ -55,8 +56,8 @@ class InvoiceJobTests {
         assertThat(book.write(former.owner(), former.fencingToken())).isEmpty();
     }
 
-    @Configuration(proxyBeanMethods = false)
+    /** Not a component, or the whole application, which other tests start, would find it. */
     @EnableAutoConfiguration
     @Import({InvoiceJob.class, InvoiceBook.class, GuardedRuns.class, Journal.class})
-    static class Application {}
+    static class JobOnly {}
 }
