@@ -1,6 +1,7 @@
 package io.paxoslease.node;
 
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,6 +21,8 @@ final class Dispatcher implements AutoCloseable {
 
     private final ThreadPoolExecutor threads;
     private final Map<String, ArrayDeque<Runnable>> queues = new HashMap<>();
+    private final Object idle = new Object();
+    private int running;
 
     Dispatcher(String nodeId) {
         AtomicInteger number = new AtomicInteger();
@@ -33,7 +36,23 @@ final class Dispatcher implements AutoCloseable {
 
     /** For work that needs no order. */
     Executor unordered() {
-        return threads;
+        return this::execute;
+    }
+
+    private void execute(Runnable task) {
+        synchronized (idle) {
+            running++;
+        }
+        threads.execute(() -> {
+            try {
+                task.run();
+            } finally {
+                synchronized (idle) {
+                    running--;
+                    idle.notifyAll();
+                }
+            }
+        });
     }
 
     /** Runs a task after all tasks with the same key that were given before. */
@@ -48,7 +67,7 @@ final class Dispatcher implements AutoCloseable {
             queue.add(task);
             queues.put(key, queue);
         }
-        threads.execute(() -> drain(key));
+        execute(() -> drain(key));
     }
 
     private void drain(String key) {
@@ -72,6 +91,26 @@ final class Dispatcher implements AutoCloseable {
             task.run();
         } catch (Throwable failure) {
             LOG.log(Level.WARNING, "A listener of lease '" + key + "' failed", failure);
+        }
+    }
+
+    /** Waits until nothing is running or queued; false after the time or an interrupt, which stays set. */
+    boolean awaitIdle(Duration atMost) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        synchronized (idle) {
+            while (running > 0) {
+                long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime() + 999_999);
+                if (millis <= 0) {
+                    return false;
+                }
+                try {
+                    idle.wait(millis);
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                    return false;
+                }
+            }
+            return true;
         }
     }
 

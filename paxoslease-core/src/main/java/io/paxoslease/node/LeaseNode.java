@@ -135,7 +135,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Starts the transport and the timer; elections that were started before begin now. */
     public void start() {
         transport.start(self, this);
-        timer.start();
+        if (!clock.isDriven()) {
+            timer.start();
+        }
         run((now, output) -> {
             started = true;
             waitingForStart.forEach(claim -> engine.submit(claim, now, output));
@@ -728,19 +730,46 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
+    /**
+     * Does what is due now. The timer calls it, or where the clock is driven, whoever drives it. Calling it early, late or twice is harmless.
+     *
+     * @return when it is to be called next, by the node's monotonic clock; empty if nothing is due
+     */
+    public OptionalLong onTime() {
+        if (!run((now, output) -> engine.onTime(now, output))) {
+            return OptionalLong.empty();
+        }
+        if (acceptor != null) {
+            acceptor.sweep(ROWS_PER_SWEEP, clock.now());
+        }
+        lock.lock();
+        try {
+            return engine.nextWakeNanos();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits until listeners, and whoever waits for the end of a lease, have been told all that happened so far.
+     *
+     * @param atMost how long to wait at most, in real time
+     * @return whether all have; false also if this thread was interrupted, which stays set
+     */
+    public boolean awaitTold(Duration atMost) {
+        return dispatcher.awaitIdle(atMost);
+    }
+
     private void runTimer() {
         Now before = clock.now();
         while (!closed && !failed) {
-            run((now, output) -> engine.onTime(now, output));
+            onTime();
             Now now = clock.now();
             long wallAhead = now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
             if (wallAhead > SUSPEND_MILLIS) {
                 run((later, output) -> engine.settleAll(later, output));
             }
             before = now;
-            if (acceptor != null) {
-                acceptor.sweep(ROWS_PER_SWEEP, now);
-            }
             sleep();
         }
     }

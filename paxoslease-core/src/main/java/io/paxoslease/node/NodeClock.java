@@ -11,4 +11,9 @@ public interface NodeClock {
 
     /** Reads both clocks. */
     Now now();
+
+    /** Whether time passes only when somebody says so, who then calls {@link LeaseNode#onTime()}; the node has no timer of its own then. */
+    default boolean isDriven() {
+        return false;
+    }
 }

@@ -377,7 +377,74 @@ class LeaseNodeTests {
     }
 
     @Nested
+    class OnAClockThatIsDriven {
+
+        private final LeaseNode driven = new LeaseNode(
+                NodeSettings.standalone("driven", TIME), new NoTransport(), new SplittableRandom(1), new NodeClock() {
+                    @Override
+                    public Now now() {
+                        return clock.now();
+                    }
+
+                    @Override
+                    public boolean isDriven() {
+                        return true;
+                    }
+                });
+
+        @BeforeEach
+        void start() {
+            driven.addListener(transitions::add);
+            driven.openAcceptor();
+            driven.start();
+        }
+
+        @AfterEach
+        void close() {
+            driven.close();
+        }
+
+        @Test
+        void hasNoTimer() {
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .contains("paxoslease-solo-timer")
+                    .doesNotContain("paxoslease-driven-timer");
+        }
+
+        @Test
+        void doesWhatIsDueWhenItIsCalled() throws InterruptedException {
+            assertThat(driven.tryAcquire("job", TIME)).isPresent();
+            assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+            assertThat(driven.onTime()).isPresent();
+
+            clock.advance(TIME);
+            assertThat(driven.onTime()).isEmpty();
+
+            assertThat(next().kind()).isEqualTo(Kind.LOST);
+        }
+    }
+
+    @Nested
     class Listeners {
+
+        @Test
+        void canBeAwaited() {
+            CountDownLatch go = new CountDownLatch(1);
+            node.addListener(transition -> {
+                try {
+                    go.await();
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            taken("job");
+
+            assertThat(node.awaitTold(Duration.ofMillis(10))).isFalse();
+            go.countDown();
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+            assertThat(transitions).hasSize(2);
+        }
 
         @Test
         void hearEveryTenureBeginAndEndInOrder() throws InterruptedException {

@@ -290,6 +290,18 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     }
 
     /**
+     * Waits until everybody has been told what is known so far; tenures may go on. Answers at once if the application did not become ready.
+     *
+     * @param atMost how long to wait at most
+     * @return whether all is delivered; false also if this thread was interrupted, which stays set
+     */
+    public boolean awaitTold(Duration atMost) {
+        synchronized (monitor) {
+            return !ready || await(atMost, this::isIdle);
+        }
+    }
+
+    /**
      * Takes nothing new, tells the end of every tenure that has none yet (as lost: nothing else is known), and waits a little for
      * the listeners; those that block are interrupted.
      */

@@ -268,6 +268,17 @@ class LeaseEventPublisherTests {
     }
 
     @Test
+    void canBeAwaitedWhileATenureGoesOn() {
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+
+        assertThat(publisher.awaitTold(Duration.ofSeconds(10))).isTrue();
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5");
+        assertThat(publisher.awaitDelivered(Duration.ofMillis(10))).isFalse();
+        tell(Kind.LOST, "jobs", 5);
+    }
+
+    @Test
     void waitsForTheEndOfWhatWasAcquired() {
         start(Recorder.class);
         tell(Kind.ACQUIRED, "jobs", 5);

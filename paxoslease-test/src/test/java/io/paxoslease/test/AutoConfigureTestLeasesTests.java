@@ -1,0 +1,192 @@
+package io.paxoslease.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.LeaderChangedEvent;
+import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.LeaseAcquiredEvent;
+import io.paxoslease.spring.LeaseEvent;
+import io.paxoslease.spring.LeaseLostEvent;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.event.EventListener;
+
+@SpringBootTest(
+        classes = AutoConfigureTestLeasesTests.Application.class,
+        properties = {
+            "paxoslease.members.billing-1=http://10.0.0.1:8080",
+            "paxoslease.members.billing-2=http://10.0.0.2:8080",
+            "paxoslease.members.billing-3=http://10.0.0.3:8080",
+            "paxoslease.node-id=billing-1",
+            "paxoslease.security.shared-secret=${NOT_KNOWN_HERE}"
+        })
+@AutoConfigureTestLeases
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class AutoConfigureTestLeasesTests {
+
+    @Autowired
+    private TestLeases leases;
+
+    @Autowired
+    private LeaseManager manager;
+
+    @Autowired
+    private Job job;
+
+    @Autowired
+    private Recorder recorder;
+
+    @BeforeEach
+    void forget() {
+        recorder.runs.clear();
+        recorder.events.clear();
+    }
+
+    @Test
+    void theApplicationLeadsWhatItIsACandidateFor() {
+        job.run();
+
+        assertThat(recorder.runs).hasSize(1);
+    }
+
+    @Test
+    @Order(1)
+    void aRevokedJobDoesNotRun() {
+        leases.revoke("job");
+
+        job.run();
+
+        assertThat(recorder.runs).isEmpty();
+        assertThat(manager.election("job").leader().orElseThrow().nodeId()).isEqualTo("billing-1");
+    }
+
+    @Test
+    @Order(2)
+    void whatTheTestBeforeDidIsForgotten() {
+        job.run();
+        assertThat(recorder.runs).hasSize(1);
+
+        leases.partition();
+        leases.pause();
+    }
+
+    @Test
+    @Order(3)
+    void alsoACutAndAPause() {
+        leases.advance(leases.leaseTime());
+
+        job.run();
+        assertThat(recorder.runs).hasSize(1);
+
+        manager.election("job").stop();
+    }
+
+    @Test
+    @Order(4)
+    void alsoAnElectionThatWasStopped() {
+        job.run();
+
+        assertThat(recorder.runs).hasSize(1);
+    }
+
+    @Test
+    void eventsHaveArrivedWhenTheMethodReturns() {
+        leases.revoke("job");
+        assertThat(recorder.events).hasAtLeastOneElementOfType(LeaseLostEvent.class);
+        assertThat(recorder.events.get(recorder.events.size() - 1))
+                .isInstanceOfSatisfying(
+                        LeaderChangedEvent.class,
+                        changed -> assertThat(changed.leader()).contains("billing-1"));
+
+        leases.grant("job");
+        assertThat(recorder.events).hasAtLeastOneElementOfType(LeaseAcquiredEvent.class);
+    }
+
+    @Test
+    void aCallWithinTheObjectIsSeenToBeUnguarded() {
+        job.run();
+
+        assertThatThrownBy(job::runByItself).isInstanceOf(AssertionError.class).hasMessageContaining("same object");
+    }
+
+    @Test
+    void healthIsThatOfTheCellInMemory(@Autowired HealthIndicator paxosleaseHealthIndicator) {
+        assertThat(paxosleaseHealthIndicator.health().getStatus()).isEqualTo(Status.UP);
+
+        leases.partition();
+
+        assertThat(paxosleaseHealthIndicator.health().getStatus()).isEqualTo(Status.DOWN);
+    }
+
+    @Test
+    void theMembersAreThoseOfTheConfiguration(@Autowired LeaseNode node) {
+        assertThat(node.settings().cell().acceptors()).containsExactly("billing-1", "billing-2", "billing-3");
+        assertThat(node.settings().nodeId()).isEqualTo("application");
+    }
+
+    @Nested
+    class InANestedClass {
+
+        @Test
+        void theCellIsTheSame(@Autowired TestLeases here) {
+            assertThat(here).isSameAs(leases);
+            job.run();
+            assertThat(recorder.runs).hasSize(1);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import({Job.class, Recorder.class})
+    static class Application {}
+
+    static class Job {
+
+        private final Recorder recorder;
+
+        Job(Recorder recorder) {
+            this.recorder = recorder;
+        }
+
+        @LeaderOnly("job")
+        void run() {
+            recorder.runs.add(LeaderOnlyAssert.assertGuarded("job"));
+        }
+
+        void runByItself() {
+            run();
+        }
+    }
+
+    static class Recorder {
+
+        final List<Lease> runs = new CopyOnWriteArrayList<>();
+        final List<LeaseEvent> events = new CopyOnWriteArrayList<>();
+
+        /** Slow, so that a method that does not wait for it is found out. */
+        @EventListener
+        void on(LeaseEvent event) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+            events.add(event);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package io.paxoslease.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.paxoslease.LeaderElection;
+import io.paxoslease.LeaderHint;
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestLeasesExtension.class)
+class TestLeasesTests {
+
+    /** Of a listener: long enough to see that it is waited for. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private TestLeases leases;
+    private LeaseManager manager;
+    private LeaderElection invoices;
+
+    @BeforeEach
+    void take(TestLeases given, LeaseManager itsManager) {
+        leases = given;
+        manager = itsManager;
+        invoices = manager.election("invoices");
+    }
+
+    @Test
+    void nobodyLeadsAtFirst() {
+        leases.advance(Duration.ofMinutes(1));
+
+        assertThat(invoices.isLeader()).isFalse();
+        assertThat(invoices.leader()).isEmpty();
+    }
+
+    @Test
+    void grantMakesThisApplicationTheLeader() {
+        leases.grant("invoices");
+
+        assertThat(invoices.isLeader()).isTrue();
+        assertThat(invoices.leader()).map(LeaderHint::nodeId).contains("application");
+    }
+
+    @Test
+    void aLeaderStaysLeaderForAsLongAsNothingHappens() {
+        leases.grant("invoices");
+        Lease lease = invoices.lease().orElseThrow();
+
+        leases.advance(Duration.ofHours(1));
+
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void timeStandsStillOtherwise() {
+        leases.grant("invoices");
+        Lease lease = invoices.lease().orElseThrow();
+        Duration remaining = lease.remaining();
+
+        assertThat(remaining).isPositive();
+        assertThat(lease.remaining()).isEqualTo(remaining);
+        leases.advance(Duration.ofSeconds(1));
+        assertThat(lease.remaining()).isEqualTo(remaining.minusSeconds(1));
+    }
+
+    @Test
+    void revokeGivesTheLeaseToAnotherNodeAndEverybodyHasBeenTold() {
+        leases.grant("invoices");
+        Lease lease = invoices.lease().orElseThrow();
+        AtomicInteger lost = new AtomicInteger();
+        lease.onLost(() -> {
+            LockSupport.parkNanos(SLOW_NANOS);
+            lost.incrementAndGet();
+        });
+
+        leases.revoke("invoices");
+
+        assertThat(lost).hasValue(1);
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(invoices.isLeader()).isFalse();
+        assertThat(invoices.leader()).map(LeaderHint::nodeId).contains("node-1");
+        leases.advance(Duration.ofHours(1));
+        assertThat(invoices.isLeader()).isFalse();
+    }
+
+    @Test
+    void revokeLeavesOtherLeasesAlone() {
+        leases.grant("invoices");
+        leases.grant("reports");
+        Lease reports = manager.election("reports").lease().orElseThrow();
+
+        leases.revoke("invoices");
+
+        assertThat(reports.isHeld()).isTrue();
+    }
+
+    @Test
+    void whatWasRevokedCanBeGrantedAgainWithAHigherToken() {
+        leases.grant("invoices");
+        long first = invoices.lease().orElseThrow().fencingToken();
+        leases.revoke("invoices");
+
+        leases.grant("invoices");
+
+        assertThat(invoices.lease().orElseThrow().fencingToken()).isGreaterThan(first);
+    }
+
+    @Test
+    void aLeaseThatAnotherNodeHoldsCannotBeAcquiredUntilItIsFree() {
+        leases.revoke("report/2026-11");
+        assertThat(manager.tryAcquire("report/2026-11", leases.leaseTime())).isEmpty();
+
+        leases.free("report/2026-11");
+        assertThat(manager.tryAcquire("report/2026-11", leases.leaseTime())).isPresent();
+    }
+
+    @Test
+    void aCallThatWaitsGetsTheLeaseWhenTimePasses() {
+        leases.revoke("import");
+        CompletableFuture<Lease> waiting = CompletableFuture.supplyAsync(() -> {
+            try {
+                return manager.acquire("import", leases.leaseTime(), Duration.ofMinutes(1));
+            } catch (InterruptedException | LeaseUnavailableException failure) {
+                throw new IllegalStateException(failure);
+            }
+        });
+        leases.free("import");
+
+        while (!waiting.isDone()) {
+            leases.advance(Duration.ofMillis(100));
+        }
+
+        assertThat(waiting.join().fencingToken()).isPositive();
+    }
+
+    @Test
+    void expireEndsTheTenureAndTheNextOneHasAHigherToken() {
+        leases.grant("invoices");
+        Lease first = invoices.lease().orElseThrow();
+        AtomicInteger lost = new AtomicInteger();
+        first.onLost(lost::incrementAndGet);
+
+        leases.expire("invoices");
+
+        assertThat(lost).hasValue(1);
+        assertThat(invoices.isLeader()).isFalse();
+        leases.advance(Duration.ofSeconds(1));
+        assertThat(invoices.lease().orElseThrow().fencingToken()).isGreaterThan(first.fencingToken());
+    }
+
+    @Test
+    void withoutAMajorityTheLeaseLastsForItsLeaseTimeOnly() {
+        leases.grant("invoices");
+        leases.partition();
+        assertThat(invoices.isLeader()).isTrue();
+
+        leases.advance(leases.leaseTime());
+        assertThat(invoices.isLeader()).isFalse();
+
+        leases.advance(Duration.ofMinutes(1));
+        assertThat(invoices.isLeader()).isFalse();
+
+        leases.heal();
+        leases.advance(Duration.ofSeconds(1));
+        assertThat(invoices.isLeader()).isTrue();
+    }
+
+    @Test
+    void aPausedApplicationNoticesNothingButItsLeaseTellsTheTruth() {
+        leases.grant("invoices");
+        Lease lease = invoices.lease().orElseThrow();
+        AtomicInteger lost = new AtomicInteger();
+        lease.onLost(lost::incrementAndGet);
+
+        leases.pause();
+        leases.advance(leases.leaseTime());
+        assertThat(lost).hasValue(0);
+        assertThat(lease.isHeld()).isFalse();
+
+        leases.resume();
+        assertThat(lost).hasValue(1);
+    }
+
+    @Test
+    void anotherNodeTakesOverFromAPausedApplication() {
+        leases.grant("invoices");
+
+        leases.pause();
+        leases.revoke("invoices");
+        assertThat(invoices.isLeader()).isFalse();
+
+        leases.resume();
+        leases.advance(Duration.ofMinutes(1));
+        assertThat(invoices.leader()).map(LeaderHint::nodeId).contains("node-1");
+    }
+
+    @Test
+    void resetEndsEveryTenureAndStandingCandidatesLeadAnew() {
+        leases.grant("invoices");
+        long token = invoices.lease().orElseThrow().fencingToken();
+        leases.revoke("invoices");
+        leases.partition();
+
+        leases.reset();
+
+        assertThat(invoices.lease().orElseThrow().fencingToken()).isGreaterThan(token);
+        assertThat(manager.tryAcquire("import", leases.leaseTime())).isPresent();
+    }
+
+    @Test
+    void resetEndsALeaseThatNobodyGaveBack() {
+        Lease forgotten = manager.tryAcquire("import", leases.leaseTime()).orElseThrow();
+        forgotten.autoExtend();
+
+        leases.reset();
+
+        assertThat(forgotten.isHeld()).isFalse();
+        assertThat(manager.tryAcquire("import", leases.leaseTime())).isPresent();
+    }
+
+    @Test
+    void whatCannotBeDoneSaysWhy() {
+        assertThatThrownBy(() -> leases.expire("invoices")).hasMessageContaining("does not hold 'invoices'");
+
+        leases.partition();
+        assertThatThrownBy(() -> leases.grant("invoices")).hasMessageContaining("heal()");
+        leases.heal();
+
+        leases.pause();
+        assertThatThrownBy(() -> leases.grant("invoices")).hasMessageContaining("resume()");
+        leases.resume();
+
+        manager.tryAcquire("import", leases.leaseTime()).orElseThrow().autoExtend();
+        assertThatThrownBy(() -> leases.grant("import")).hasMessageContaining("tryAcquire");
+        assertThatThrownBy(() -> leases.advance(Duration.ofSeconds(-1))).hasMessageContaining("backwards");
+    }
+}
