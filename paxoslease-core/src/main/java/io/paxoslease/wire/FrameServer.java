@@ -156,7 +156,9 @@ public final class FrameServer implements FrameHandler {
     private FrameReply admit(RequestFrame frame, @Nullable FrameMac mac) {
         Difference difference = difference(frame);
         if (difference != null) {
-            noteRefused(frame.sender(), difference);
+            if (frame.receiver().equals(self.nodeId())) {
+                noteRefused(frame.sender(), difference);
+            }
             listener.onMessage("frame", "refused");
             return answer(409, frame, Status.REFUSED, 0, difference.asSeenFromOutside(), List.of(), mac);
         }
@@ -288,6 +290,7 @@ public final class FrameServer implements FrameHandler {
         return null;
     }
 
+    /** Not for frames that are meant for another node: anybody can send on what he recorded, and the sender of a wrong URL reports it himself. */
     private void noteRefused(Incarnation sender, Difference difference) {
         String nodeId = Words.clean(sender.nodeId());
         String text = difference.asSeenFromHere();

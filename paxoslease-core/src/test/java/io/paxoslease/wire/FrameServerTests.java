@@ -258,6 +258,13 @@ class FrameServerTests {
                     Samples.hello(Samples.NODE_1, "node-3", 1));
         }
 
+        /** Whoever recorded it could send it here; its sender learns of a wrong URL from the answer. */
+        @Test
+        void aFrameForAnotherNodeIsNoProblemOfThisOne() throws Exception {
+            send(409, Samples.hello(Samples.NODE_1, "node-3", 1));
+            assertThat(server.problems()).isEmpty();
+        }
+
         /** X9. */
         @Test
         void membersWhoseMajoritiesNeedNotMeetAreRefused() throws Exception {

@@ -1,25 +1,37 @@
 package io.paxoslease.spring.interception;
 
 import io.paxoslease.Lease;
+import io.paxoslease.spring.interception.CallObserver.ObservedCall;
+import io.paxoslease.spring.interception.CallObserver.Scope;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** One call that was let in under a lease; it counts as running until its end is told. */
 final class GuardedCall {
 
+    private static final Scope NOT_OBSERVED = () -> {};
+
     private final GuardedLeases leases;
     private final GuardedMethod method;
     private final Lease lease;
     private final @Nullable Object runningKey;
+    private final @Nullable ObservedCall observed;
     private final AtomicBoolean ended = new AtomicBoolean();
     private @Nullable TenureWatch watch;
     private @Nullable Runnable action;
+    private volatile @Nullable Throwable failure;
 
-    GuardedCall(GuardedLeases leases, GuardedMethod method, Lease lease, @Nullable Object runningKey) {
+    GuardedCall(
+            GuardedLeases leases,
+            GuardedMethod method,
+            Lease lease,
+            @Nullable Object runningKey,
+            @Nullable ObservedCall observed) {
         this.leases = leases;
         this.method = method;
         this.lease = lease;
         this.runningKey = runningKey;
+        this.observed = observed;
     }
 
     Lease lease() {
@@ -56,11 +68,27 @@ final class GuardedCall {
         action = null;
     }
 
+    /** Makes the call the current one of this thread for who observes it. */
+    Scope open() {
+        return observed == null ? NOT_OBSERVED : observed.open();
+    }
+
+    /** Notes why the call will end as failed. */
+    void failedWith(@Nullable Throwable cause) {
+        failure = cause;
+    }
+
     /** The call has ended; only the first time counts. */
     void end(boolean failed) {
         if (ended.compareAndSet(false, true)) {
             forgetLeaseEnd();
-            leases.ended(this, failed);
+            try {
+                if (observed != null) {
+                    observed.onEnd(failed ? failure : null);
+                }
+            } finally {
+                leases.ended(this, failed);
+            }
         }
     }
 }

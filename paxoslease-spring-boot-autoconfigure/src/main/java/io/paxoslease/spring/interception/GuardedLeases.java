@@ -48,6 +48,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     private final AtomicInteger inFlight = new AtomicInteger();
     private final List<CompletableFuture<Void>> waiting = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
+    private volatile @Nullable CallObserver observer;
 
     /**
      * Makes the object.
@@ -106,6 +107,15 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
      */
     public void addCallListener(CallListener listener) {
         listeners.add(listener);
+    }
+
+    /**
+     * Lets an observer accompany the calls that run from now on, in place of the one before.
+     *
+     * @param callObserver the observer
+     */
+    public void observeCalls(CallObserver callObserver) {
+        observer = callObserver;
     }
 
     /** The names of the leases that guarded methods need, as far as their beans were made. */
@@ -222,7 +232,9 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
                 return null;
             }
         }
-        return new GuardedCall(this, method, lease, key);
+        CallObserver watching = observer;
+        return new GuardedCall(
+                this, method, lease, key, watching == null ? null : watching.onAdmitted(method.method(), lease));
     }
 
     private @Nullable GuardedCall refuse(GuardedMethod method, String reason) {

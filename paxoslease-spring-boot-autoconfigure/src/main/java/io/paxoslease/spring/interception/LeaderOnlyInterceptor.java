@@ -48,6 +48,9 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             }
             result = proceed(call, invocation);
             returned = true;
+        } catch (Throwable failure) {
+            call.failedWith(failure);
+            throw failure;
         } finally {
             if (interruption != null) {
                 call.forgetLeaseEnd();
@@ -70,6 +73,16 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         }
         LeaseScope scope = LeaseScope.open(call.lease());
         try {
+            return proceedObserved(call, invocation);
+        } finally {
+            scope.close();
+        }
+    }
+
+    private static @Nullable Object proceedObserved(GuardedCall call, ProxyMethodInvocation invocation)
+            throws Throwable {
+        CallObserver.Scope scope = call.open();
+        try {
             return invocation.proceed();
         } finally {
             scope.close();
@@ -86,6 +99,9 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             // Not on the thread that tells of the loss: what depends on the future may take its time.
             call.onLeaseEnd(() -> CompletableFuture.runAsync(() -> future.cancel(true)));
         }
-        stage.whenComplete((value, failure) -> call.end(failure != null));
+        stage.whenComplete((value, failure) -> {
+            call.failedWith(failure);
+            call.end(failure != null);
+        });
     }
 }

@@ -46,6 +46,7 @@ final class ReactiveGate {
             Publisher<?> body = result == null ? Mono.empty() : adapter.toPublisher(result);
             return adapter.isMultiValue() ? guard(call, Flux.from(body)) : guard(call, Mono.from(body));
         } catch (Throwable failure) {
+            call.failedWith(failure);
             call.end(true);
             Exceptions.throwIfFatal(failure);
             return Mono.error(failure);
@@ -61,6 +62,7 @@ final class ReactiveGate {
                     .concatWith(Mono.defer(() -> over.get() ? Mono.error(lost(call)) : Mono.empty()));
         }
         return limited.contextWrite(context -> context.put(Lease.class, call.lease()))
+                .doOnError(call::failedWith)
                 .doFinally(signal -> call.end(signal == SignalType.ON_ERROR));
     }
 
@@ -69,6 +71,7 @@ final class ReactiveGate {
                 ? Mono.firstWithSignal(body, leaseEnd(call).flatMap(lost -> Mono.error(lost(call))))
                 : body;
         return limited.contextWrite(context -> context.put(Lease.class, call.lease()))
+                .doOnError(call::failedWith)
                 .doFinally(signal -> call.end(signal == SignalType.ON_ERROR));
     }
 

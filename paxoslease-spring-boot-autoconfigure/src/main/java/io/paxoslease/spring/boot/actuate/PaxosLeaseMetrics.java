@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.RequestHandler.AcceptorState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -64,6 +65,14 @@ public final class PaxosLeaseMetrics implements MeterBinder {
         Gauge.builder("paxoslease.acceptor.leases", this, PaxosLeaseMetrics::acceptorLeases)
                 .description("Leases that this node's acceptor has recorded")
                 .register(registry);
+        if (node.acceptorState() != AcceptorState.NONE) {
+            Gauge.builder(
+                            "paxoslease.acceptor.voting",
+                            node,
+                            self -> self.acceptorState() == AcceptorState.VOTING ? 1 : 0)
+                    .description("1 if this node's acceptor votes, 0 while it is quarantined")
+                    .register(registry);
+        }
         seeAll();
     }
 

@@ -75,7 +75,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
         } else if (handler == null) {
             refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready");
         } else if (request.getContentLengthLong() > handler.maxFrameBytes()) {
-            refuseAndClose(response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
+            refuseUnread(request, response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
         } else {
             read(request, response, handler);
         }
@@ -97,10 +97,12 @@ public final class PaxosLeaseServlet extends HttpServlet {
         while (!body.isComplete() && input.available() > 0) {
             body.readSome();
         }
-        if (body.isComplete()) {
+        if (body.isTooLarge()) {
+            refuseUnread(request, response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
+        } else if (body.isComplete()) {
             reply(response, handler, body);
         } else if (!slowBodies.tryAcquire()) {
-            refuseAndClose(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
+            refuseUnread(request, response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
         } else if (request.isAsyncSupported()) {
             AsyncContext async = request.startAsync(request, response);
             SlowBody slow = new SlowBody(async, input, response, handler, body);
@@ -140,6 +142,25 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static void refuse(HttpServletResponse response, int status, String reason) throws IOException {
         write(response, status, FrameChannels.TEXT, reason.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * Refuses a request of which more may come. Tomcat reads the rest of a body before it gives a connection up, and keeps the thread waiting
+     * for it; where the body has a listener it takes what is there and goes on.
+     */
+    private static void refuseUnread(
+            HttpServletRequest request, HttpServletResponse response, int status, String reason) throws IOException {
+        if (!request.isAsyncSupported()) {
+            refuseAndClose(response, status, reason);
+            return;
+        }
+        AsyncContext async = request.startAsync(request, response);
+        try {
+            request.getInputStream().setReadListener(new Unread());
+            refuseAndClose(response, status, reason);
+        } finally {
+            async.complete();
+        }
     }
 
     private static void refuseAndClose(HttpServletResponse response, int status, String reason) throws IOException {
@@ -231,6 +252,19 @@ public final class PaxosLeaseServlet extends HttpServlet {
                 async.complete();
             }
         }
+    }
+
+    /** Leaves the rest of a body where it is. */
+    private static final class Unread implements ReadListener {
+
+        @Override
+        public void onDataAvailable() {}
+
+        @Override
+        public void onAllDataRead() {}
+
+        @Override
+        public void onError(Throwable failure) {}
     }
 
     private interface Answer {

@@ -281,6 +281,23 @@ class PaxosLeaseServletTests {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Content-Length: 2\r\n\r\nx",
+                "Content-Length: 100001\r\n\r\nx",
+                "Transfer-Encoding: chunked\r\n\r\n"
+            })
+    void keepsNoThreadWaitingForARefusedFrame(String rest) throws Exception {
+        // Two threads serve this Tomcat.
+        TomcatNode node = echo(Duration.ofSeconds(30), 0, true);
+        for (int i = 0; i < 8; i++) {
+            assertThat(sender(node).write(START + TYPE + rest).response().closes())
+                    .isTrue();
+        }
+        assertThat(sender(node).write(post("frame")).response().body()).isEqualTo("frame");
+    }
+
+    @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void forgetsSlowRawSendersThatLeave(boolean async) throws Exception {
         TomcatNode node = echo(Duration.ofSeconds(30), 1, async);

@@ -1,0 +1,40 @@
+package io.paxoslease.spring.interception;
+
+import io.paxoslease.Lease;
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+
+/** Accompanies guarded calls that run. Called on the thread of the call; must be quick and must not throw. */
+@FunctionalInterface
+public interface CallObserver {
+
+    /**
+     * A call was let in and its method is about to run.
+     *
+     * @param method the guarded method
+     * @param lease the lease under which it runs
+     */
+    ObservedCall onAdmitted(Method method, Lease lease);
+
+    /** One call that runs. */
+    interface ObservedCall {
+
+        /** Makes this call the current one of this thread, while its method is called. */
+        Scope open();
+
+        /**
+         * The call has ended: its method has returned, or the work has ended that the returned stage or publisher stands for. Called once,
+         * on the thread that ends it.
+         *
+         * @param failure what it failed with, null if it did not
+         */
+        void onEnd(@Nullable Throwable failure);
+    }
+
+    /** What was current before is current again when this is closed. */
+    interface Scope extends AutoCloseable {
+
+        @Override
+        void close();
+    }
+}
