@@ -62,8 +62,7 @@ class CuratorGuideTests {
         selector.takeLeadership();
 
         assertThat(selector.done).hasSize(3).allMatch(line -> line.matches("part with token \\d+"));
-        assertThat(selector.leases.tryAcquire("index", Duration.ofSeconds(1)))
-                .hasValueSatisfying(Lease::release);
+        assertThat(selector.leases.tryAcquire("index", Duration.ofSeconds(1))).hasValueSatisfying(Lease::release);
     }
 
     @Test
