@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(60)
 class FrameCellTests {
 
-    private static final Duration LEASE_TIME = Duration.ofMillis(500);
+    private static final Duration LEASE_TIME = Duration.ofSeconds(1);
     private static final Cell CELL = Samples.CELL;
 
     private final ExecutorService network = Executors.newFixedThreadPool(2);

@@ -232,9 +232,17 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
                 return null;
             }
         }
-        CallObserver watching = observer;
-        return new GuardedCall(
-                this, method, lease, key, watching == null ? null : watching.onAdmitted(method.method(), lease));
+        try {
+            CallObserver watching = observer;
+            return new GuardedCall(
+                    this, method, lease, key, watching == null ? null : watching.onAdmitted(method.method(), lease));
+        } catch (RuntimeException | Error failure) {
+            // Whoever names the observation failed: this call fails, and the next one is not taken for a second one.
+            if (key != null) {
+                running.remove(key);
+            }
+            throw failure;
+        }
     }
 
     private @Nullable GuardedCall refuse(GuardedMethod method, String reason) {

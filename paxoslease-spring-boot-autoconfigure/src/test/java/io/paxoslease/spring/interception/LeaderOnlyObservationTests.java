@@ -12,12 +12,15 @@ import io.paxoslease.spring.boot.PaxosLeaseObservationAutoConfiguration;
 import io.paxoslease.spring.observation.LeaderOnlyObservationContext;
 import io.paxoslease.spring.observation.LeaderOnlyObservationConvention;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Mono;
 
 /** Guarded calls as Micrometer observes them. */
@@ -49,6 +52,12 @@ class LeaderOnlyObservationTests {
 
         public CompletableFuture<String> work() {
             return stage;
+        }
+
+        @LeaderOnly("orders")
+        @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.DAYS)
+        public void job() {
+            current = registry.getCurrentObservation();
         }
 
         @LeaderOnly("orders")
@@ -186,6 +195,29 @@ class LeaderOnlyObservationTests {
 
             assertThat(registry).hasSingleObservationThat().hasNameEqualTo("my.jobs");
         });
+    }
+
+    @Test
+    void aConventionThatFailsOnceFailsOneRunOfAJob() {
+        leases.lead("orders");
+        observed().withBean(FailingConvention.class).run(context -> {
+            Service service = context.getBean(Service.class);
+            assertThatThrownBy(service::job).hasMessage("no name");
+            service.job();
+            assertThat(service.seen()).isNotNull();
+        });
+    }
+
+    static class FailingConvention extends Convention {
+        private final AtomicBoolean failed = new AtomicBoolean();
+
+        @Override
+        public String getName() {
+            if (failed.compareAndSet(false, true)) {
+                throw new IllegalStateException("no name");
+            }
+            return super.getName();
+        }
     }
 
     static class Convention implements LeaderOnlyObservationConvention {
