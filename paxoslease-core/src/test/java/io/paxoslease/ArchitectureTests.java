@@ -20,7 +20,8 @@ class ArchitectureTests {
             .resideInAPackage(PROTOCOL)
             .should()
             .dependOnClassesThat()
-            .resideOutsideOfPackages(PROTOCOL, "java.lang..", "java.util..", "java.nio.charset..", "org.jspecify..");
+            .resideOutsideOfPackages(
+                    PROTOCOL, "java.lang..", "java.util..", "java.nio", "java.nio.charset..", "org.jspecify..");
 
     @ArchTest
     static final ArchRule protocolReadsNoClock = noClasses()
