@@ -32,7 +32,6 @@ class CandidatesTests {
     void seesTheAnnotationWhereverItMayBe(Class<?> type) {
         assertThat(candidates.mayBeGuarded(type)).isTrue();
         assertThat(candidates.mayBeGuarded(type)).as("asked again").isTrue();
-        assertThat(GuardedMethods.isGuarded(type)).as("and so does the search").isTrue();
     }
 
     @ParameterizedTest
