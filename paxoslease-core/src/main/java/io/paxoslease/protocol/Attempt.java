@@ -75,22 +75,18 @@ final class Attempt {
     Outcome outcome(Cell cell) {
         Incarnation blockedBy = holder;
         if (blockedBy != null && busyNanos != null) {
-            if (unprepared && (severalHolders || blocking(busyNanos).length < cell.majority())) {
-                return new Outcome.Split();
-            }
-            return new Outcome.Blocked(blockedBy, freeInNanos(busyNanos, cell));
+            long[] blocking =
+                    Arrays.stream(busyNanos).filter(nanos -> nanos > 0).sorted().toArray();
+            return unprepared && (severalHolders || blocking.length < cell.majority())
+                    ? new Outcome.Split()
+                    : new Outcome.Blocked(blockedBy, freeInNanos(blocking, cell));
         }
         return outbid ? new Outcome.Outbid() : new Outcome.Unanswered();
     }
 
     /** When enough of the acceptors that block could be free to make a majority with those in favour; the last if that is unknown. */
-    private long freeInNanos(long[] busy, Cell cell) {
-        long[] sorted = blocking(busy);
+    private long freeInNanos(long[] sorted, Cell cell) {
         int needed = Math.max(1, cell.majority() - votes.inFavour());
         return sorted[Math.min(needed, sorted.length) - 1];
-    }
-
-    private static long[] blocking(long[] busy) {
-        return Arrays.stream(busy).filter(nanos -> nanos > 0).sorted().toArray();
     }
 }
