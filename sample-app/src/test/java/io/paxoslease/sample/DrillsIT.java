@@ -51,7 +51,10 @@ class DrillsIT {
 
         shell(commands(blocks.get(0), port).replaceFirst("(?m)^\\./mvnw .*$", ""));
         String whoLeads = commands(blocks.get(1), port);
-        await().atMost(SOON).until(() -> leaders(whoLeads).size() == 3);
+        await().atMost(SOON).until(() -> {
+            failIfOneDidNotStart();
+            return leaders(whoLeads).size() == 3;
+        });
         String leader = leaders(whoLeads).get(0);
 
         String crash = "kill -KILL $(cat node-1.pid)";
@@ -66,6 +69,14 @@ class DrillsIT {
         assertThat(drills).contains(end);
         shell(end.replace("kill ", "kill 2>/dev/null "));
         await().atMost(SOON).until(() -> leaders(whoLeads).isEmpty());
+    }
+
+    /** Shows the log of a node that did not start, in place of a leader that never comes. */
+    private void failIfOneDidNotStart() throws IOException {
+        for (int i = 1; i <= 3; i++) {
+            String log = Files.readString(directory.resolve("node-" + i + ".log"));
+            assertThat(log).doesNotContainIgnoringCase("application failed to start", "application run failed");
+        }
     }
 
     /** The nodes have the ports port + 1 to port + 3. */
