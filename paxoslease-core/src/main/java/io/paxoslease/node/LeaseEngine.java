@@ -72,6 +72,7 @@ final class LeaseEngine {
     private final ParkedLeases parked;
     private final List<Candidacy> quiet = new ArrayList<>();
     private @Nullable Output current;
+    private boolean attemptsTold;
     private final List<Effect> effects = new ArrayList<>();
     private long roundTripNanos = MILLI;
 
@@ -94,6 +95,11 @@ final class LeaseEngine {
         this.oneRoundTrip = oneRoundTrip;
         this.roundTimeoutNanos = roundTimeoutNanos;
         this.random = random;
+    }
+
+    /** From now on there are notices of the begin and the end of each attempt. */
+    void tellAttempts() {
+        attemptsTold = true;
     }
 
     // What users want.
@@ -637,7 +643,7 @@ final class LeaseEngine {
 
     private void apply(Candidacy candidacy, Effect effect, Now now, Output out) {
         if (effect instanceof Effect.Broadcast broadcast) {
-            onBroadcast(candidacy, broadcast.request(), now);
+            onBroadcast(candidacy, broadcast.request(), now, out);
             out.requests.add(broadcast.request());
         } else if (effect instanceof Effect.Acquired acquired) {
             onAcquired(candidacy, acquired.tenure(), now, out);
@@ -652,10 +658,13 @@ final class LeaseEngine {
         }
     }
 
-    private void onBroadcast(Candidacy candidacy, Request request, Now now) {
+    private void onBroadcast(Candidacy candidacy, Request request, Now now, Output out) {
         if (!(request instanceof ReleaseRequest) && !request.ballot().equals(candidacy.attempt)) {
             candidacy.attempt = request.ballot();
             candidacy.rejectedBy = 0;
+            if (attemptsTold) {
+                out.notices.add(new Notice.AttemptBegan(candidacy.resource, candidacy.state == State.EXTENDING));
+            }
         }
         if (request instanceof PrepareRequest) {
             candidacy.preparing = true;
@@ -666,8 +675,22 @@ final class LeaseEngine {
         }
     }
 
+    private void tellEnd(Candidacy candidacy, @Nullable Outcome failure, Output out) {
+        if (attemptsTold) {
+            out.notices.add(new Notice.AttemptEnded(
+                    candidacy.resource,
+                    failure == null
+                            ? AttemptListener.Outcome.SUCCESS
+                            : failure instanceof Outcome.Withdrawn
+                                    ? AttemptListener.Outcome.WITHDRAWN
+                                    : AttemptListener.Outcome.FAILURE,
+                    failure == null ? null : describe(failure)));
+        }
+    }
+
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         measureRound(candidacy, now);
+        tellEnd(candidacy, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
         candidacy.failures = 0;
@@ -678,6 +701,7 @@ final class LeaseEngine {
 
     private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         measureRound(candidacy, now);
+        tellEnd(candidacy, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
         candidacy.failures = 0;
@@ -716,6 +740,7 @@ final class LeaseEngine {
     }
 
     private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
+        tellEnd(candidacy, outcome, out);
         if (outcome instanceof Outcome.Withdrawn || candidacy.claims.isEmpty()) {
             return;
         }

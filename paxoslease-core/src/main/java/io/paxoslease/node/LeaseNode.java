@@ -37,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final Thread timer;
     private final Map<String, NodeElection> elections = new ConcurrentHashMap<>();
     private final List<LeaseListener> listeners = new CopyOnWriteArrayList<>();
+    private final List<AttemptListener> attemptListeners = new CopyOnWriteArrayList<>();
     private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile long timerWakesNanos;
@@ -205,6 +207,16 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      */
     public void addListener(LeaseListener listener) {
         listeners.add(listener);
+    }
+
+    /**
+     * Adds a listener for every attempt from now on. Without one attempts cost nothing more.
+     *
+     * @param listener the listener
+     */
+    public void addAttemptListener(AttemptListener listener) {
+        attemptListeners.add(listener);
+        run((now, output) -> engine.tellAttempts());
     }
 
     /**
@@ -658,6 +670,18 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                     leader == null ? null : leader.nodeId(),
                     null,
                     Duration.ZERO));
+        } else if (notice instanceof Notice.AttemptBegan began) {
+            AttemptListener.Purpose purpose =
+                    began.extension() ? AttemptListener.Purpose.EXTEND : AttemptListener.Purpose.ACQUIRE;
+            publish(began.resource(), listener -> listener.onBegin(began.resource(), purpose));
+        } else if (notice instanceof Notice.AttemptEnded ended) {
+            publish(ended.resource(), listener -> listener.onEnd(ended.resource(), ended.outcome(), ended.reason()));
+        }
+    }
+
+    private void publish(String leaseName, Consumer<AttemptListener> news) {
+        for (AttemptListener listener : attemptListeners) {
+            dispatcher.dispatch(leaseName, () -> news.accept(listener));
         }
     }
 

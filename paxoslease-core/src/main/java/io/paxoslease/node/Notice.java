@@ -61,4 +61,13 @@ sealed interface Notice {
 
     /** The hint about the owner changed; null if nobody is known to own the lease. */
     record LeaderChanged(String resource, @Nullable Incarnation leader) implements Notice {}
+
+    /** An attempt begins; told only if asked for. */
+    record AttemptBegan(String resource, boolean extension) implements Notice {}
+
+    /** The attempt that began last has ended; told only if asked for. The reason is null if it succeeded. */
+    record AttemptEnded(
+            String resource,
+            AttemptListener.Outcome outcome,
+            @Nullable String reason) implements Notice {}
 }

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -426,6 +427,62 @@ class LeaseNodeTests {
     }
 
     @Nested
+    class AttemptListeners {
+
+        private final List<String> news = new CopyOnWriteArrayList<>();
+
+        private final AttemptListener listener = new AttemptListener() {
+            @Override
+            public void onBegin(String leaseName, Purpose purpose) {
+                news.add(leaseName + " " + purpose);
+            }
+
+            @Override
+            public void onEnd(String leaseName, Outcome outcome, @Nullable String reason) {
+                news.add(leaseName + " " + outcome + (reason == null ? "" : " " + reason));
+            }
+        };
+
+        @Test
+        void hearEveryAttemptBeginAndEndInOrder() {
+            node.addAttemptListener(listener);
+            Lease lease = taken("job");
+            lease.extend();
+            lease.release();
+
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+            assertThat(news).containsExactly("job ACQUIRE", "job SUCCESS", "job EXTEND", "job SUCCESS");
+        }
+
+        @Test
+        void hearWhatAFailedAttemptMet() {
+            NodeSettings settings = NodeSettings.standalone("late", TIME);
+            try (LeaseNode quarantined = new LeaseNode(settings, new NoTransport(), new SplittableRandom(2), clock)) {
+                quarantined.addAttemptListener(listener);
+                quarantined.start();
+                quarantined.tryAcquireAsync("job", TIME);
+
+                assertThat(quarantined.awaitTold(Duration.ofSeconds(10))).isTrue();
+                assertThat(news).containsExactly("job ACQUIRE", "job FAILURE no majority of the cell answered");
+            }
+        }
+
+        @Test
+        void hearWhenNobodyWantsTheAnswerAnyMore() {
+            try (LeaseNode member = new LeaseNode(memberOfThree(), new Silence(), new SplittableRandom(2), clock)) {
+                member.addAttemptListener(listener);
+                member.start();
+                LeaderElection election = member.election("leader");
+                election.start();
+                election.stop();
+
+                assertThat(member.awaitTold(Duration.ofSeconds(10))).isTrue();
+                assertThat(news).containsExactly("leader ACQUIRE", "leader WITHDRAWN withdrawn");
+            }
+        }
+    }
+
+    @Nested
     class Listeners {
 
         @Test
@@ -513,26 +570,25 @@ class LeaseNodeTests {
 
     @Test
     void aDefectEndsAllLeadershipInsteadOfRiskingTwoLeaders() {
-        AtomicReference<@Nullable RuntimeException> defect = new AtomicReference<>();
-        Transport broken = new Transport() {
-            @Override
-            public void start(Incarnation self, Receiver receiver) {}
+        Silence broken = new Silence();
+        try (LeaseNode member = new LeaseNode(memberOfThree(), broken, new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.start();
+            LeaderElection election = member.election("leader");
+            election.start();
+            clock.advance(TIME);
+            broken.defect.set(new IllegalStateException("planted"));
 
-            @Override
-            public void send(int acceptor, Request request) {
-                RuntimeException planted = defect.get();
-                if (planted != null) {
-                    throw planted;
-                }
-            }
+            assertThat(member.tryAcquireAsync("job", TIME).toCompletableFuture())
+                    .isNotCompletedExceptionally();
 
-            @Override
-            public void flush() {}
+            assertThat(member.isFailed()).isTrue();
+            assertThat(election.isLeader()).isFalse();
+        }
+    }
 
-            @Override
-            public void close() {}
-        };
-        NodeSettings settings = new NodeSettings(
+    private static NodeSettings memberOfThree() {
+        return new NodeSettings(
                 "a",
                 new Cell("default", List.of("a", "b", "c")),
                 new Timing(TIME.toNanos(), 0.01),
@@ -542,19 +598,28 @@ class LeaseNodeTests {
                 true,
                 100,
                 Map.of());
-        try (LeaseNode member = new LeaseNode(settings, broken, new SplittableRandom(3), clock)) {
-            member.openAcceptor();
-            member.start();
-            LeaderElection election = member.election("leader");
-            election.start();
-            clock.advance(TIME);
-            defect.set(new IllegalStateException("planted"));
+    }
 
-            assertThat(member.tryAcquireAsync("job", TIME).toCompletableFuture())
-                    .isNotCompletedExceptionally();
+    /** A network that carries nothing and can be made to throw. */
+    private static final class Silence implements Transport {
 
-            assertThat(member.isFailed()).isTrue();
-            assertThat(election.isLeader()).isFalse();
+        private final AtomicReference<@Nullable RuntimeException> defect = new AtomicReference<>();
+
+        @Override
+        public void start(Incarnation self, Receiver receiver) {}
+
+        @Override
+        public void send(int acceptor, Request request) {
+            RuntimeException planted = defect.get();
+            if (planted != null) {
+                throw planted;
+            }
         }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
     }
 }

@@ -23,6 +23,7 @@ import io.paxoslease.wire.SimulatedWire;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -143,6 +144,7 @@ final class Simulation {
         final Acceptor role;
         final LocalAcceptor acceptor;
         final List<Claim> claims = new ArrayList<>();
+        final Set<String> attempts = new HashSet<>();
         final long[] promised;
         final long bornNanos;
         long timerAt = Long.MAX_VALUE;
@@ -636,6 +638,9 @@ final class Simulation {
                     violate(host.nodeId + " remembers a candidacy for " + candidacy.resource + " that nobody wants");
                 }
             }
+            if (!life.attempts.isEmpty()) {
+                violate("the end of attempts at " + life.attempts + " was not told by " + host.nodeId);
+            }
             if (life.role != null) {
                 life.role.sweep(1_000, host.machine.now(trueNanos));
                 if (life.role.resources() > 0) {
@@ -675,6 +680,7 @@ final class Simulation {
         LeaseEngine engine = new LeaseEngine(self, proposer, random.chance(0.5), roundTimeoutNanos, random);
         Life life = new Life(host, engine, proposer, self, role, ballots, resources, trueNanos);
         life.lastTimer = now;
+        engine.tellAttempts();
         host.life = life;
         wire.boot(life);
         if (role != null) {
@@ -944,6 +950,17 @@ final class Simulation {
     }
 
     private void tell(Life life, Notice notice) {
+        if (notice instanceof Notice.AttemptBegan) {
+            if (!life.attempts.add(notice.resource())) {
+                violate("an attempt was told before the one before it had ended");
+            }
+            return;
+        } else if (notice instanceof Notice.AttemptEnded) {
+            if (!life.attempts.remove(notice.resource())) {
+                violate("an attempt ended that was not told");
+            }
+            return;
+        }
         int resource = notice.resource().charAt(1) - '0';
         record(3, life.host.index, notice.getClass().getSimpleName().hashCode());
         if (log != null) {
