@@ -1,4 +1,4 @@
-/** Observations of guarded calls, if Micrometer Observation is there. */
+/** Observations of guarded calls and of attempts to acquire or extend leases, if Micrometer Observation is there. */
 @NullMarked
 package io.paxoslease.spring.observation;
 
