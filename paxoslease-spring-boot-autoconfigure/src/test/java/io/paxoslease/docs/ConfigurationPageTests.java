@@ -48,6 +48,7 @@ class ConfigurationPageTests {
         List<String> unknown = new ArrayList<>();
         List<String> known = new ArrayList<>(existing().keySet());
         known.addAll(OperationsPageTests.metersInSources());
+        known.addAll(OperationsPageTests.observationsInSources());
         Documents.markdown().forEach((name, path) -> {
             Matcher mention = MENTION.matcher(Documents.read(path));
             while (mention.find()) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 /** {@code docs/operations.md} lists the meters that the code makes. */
 class OperationsPageTests {
 
+    private static final Pattern OBSERVATION_IN_SOURCE = Pattern.compile("return \"(paxoslease\\.[a-z.]+)\";");
     private static final Pattern METER_IN_SOURCE = Pattern.compile("\"(paxoslease\\.[a-z.]+)\"");
     private static final Pattern METER_ROW =
             Pattern.compile("(?m)^\\| `(paxoslease\\.[a-z.]+)` \\| (?:gauge|counter|timer) \\|");
@@ -31,6 +32,14 @@ class OperationsPageTests {
             documented.add(row.group(1));
         }
         assertThat(documented).isEqualTo(metersInSources());
+    }
+
+    @Test
+    void everyObservationIsDocumented() {
+        String page = Documents.read("docs/operations.md");
+        assertThat(observationsInSources())
+                .hasSize(2)
+                .allSatisfy(name -> assertThat(page).contains("\n| `" + name + "` |"));
     }
 
     /** The words between the variable parts of a line must be in one source, in this order. */
@@ -103,15 +112,24 @@ class OperationsPageTests {
 
     /** The names of meters in the classes that make them. */
     static Set<String> metersInSources() {
-        Set<String> meters = new TreeSet<>();
+        return named("/actuate/", METER_IN_SOURCE);
+    }
+
+    /** The names of observations in their conventions. */
+    static Set<String> observationsInSources() {
+        return named("/observation/Default", OBSERVATION_IN_SOURCE);
+    }
+
+    private static Set<String> named(String place, Pattern pattern) {
+        Set<String> names = new TreeSet<>();
         Documents.sources().forEach((name, path) -> {
-            if (name.contains("/src/main/") && name.contains("/actuate/")) {
-                Matcher meter = METER_IN_SOURCE.matcher(Documents.read(path));
-                while (meter.find()) {
-                    meters.add(meter.group(1));
+            if (name.contains("/src/main/") && name.contains(place)) {
+                Matcher found = pattern.matcher(Documents.read(path));
+                while (found.find()) {
+                    names.add(found.group(1));
                 }
             }
         });
-        return meters;
+        return names;
     }
 }

@@ -4,6 +4,7 @@ import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Timing;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.wire.WireSettings;
 import java.net.URI;
@@ -26,10 +27,16 @@ import org.springframework.core.env.Environment;
  * @param wire settings of the frames
  * @param members base URLs by node id, empty if standalone
  * @param basePath where acceptors answer
+ * @param port which web server this node's acceptor answers in
  * @param warnings sentences to log
  */
 record CellConfiguration(
-        NodeSettings node, WireSettings wire, Map<String, URI> members, String basePath, List<String> warnings) {
+        NodeSettings node,
+        WireSettings wire,
+        Map<String, URI> members,
+        String basePath,
+        Port port,
+        List<String> warnings) {
 
     private static final String PREFIX = "paxoslease.";
     private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
@@ -54,6 +61,11 @@ record CellConfiguration(
     /** Whether this node answers other nodes. */
     boolean isAcceptor() {
         return node.cell().indexOf(node.nodeId()) >= 0;
+    }
+
+    /** Whether this node answers other nodes in that web server. */
+    boolean answersIn(Port server) {
+        return !standalone() && isAcceptor() && port == server;
     }
 
     private static final class Builder {
@@ -95,7 +107,8 @@ record CellConfiguration(
                     leases(timing, leaseTime));
             WireSettings wire =
                     new WireSettings(cell, timing, roundTimeout, secrets(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
-            return new CellConfiguration(node, wire, members, basePath, List.copyOf(warnings));
+            return new CellConfiguration(
+                    node, wire, members, basePath, properties.endpoint().port(), List.copyOf(warnings));
         }
 
         private Map<String, URI> members() {
@@ -183,7 +196,7 @@ record CellConfiguration(
                 warnIfProposerOnly(configured, members);
                 return name("node-id", configured);
             }
-            int port = environment.getProperty("server.port", Integer.class, 8080);
+            int port = listeningPort();
             List<String> here = members.entrySet().stream()
                     .filter(member -> port(member.getValue()) == port
                             && addresses.isLocal(member.getValue().getHost()))
@@ -200,6 +213,15 @@ record CellConfiguration(
             String nodeId = here.isEmpty() ? addresses.hostName() : here.get(0);
             warnIfProposerOnly(nodeId, members);
             return name("node-id", nodeId);
+        }
+
+        private int listeningPort() {
+            int port = environment.getProperty("server.port", Integer.class, 8080);
+            return onManagementPort() ? environment.getProperty("management.server.port", Integer.class, port) : port;
+        }
+
+        private boolean onManagementPort() {
+            return properties.endpoint().port() == Port.MANAGEMENT;
         }
 
         private void warnIfProposerOnly(String nodeId, Map<String, URI> members) {
@@ -310,7 +332,8 @@ record CellConfiguration(
                     "it is not set, but the members " + remote
                             + " are not on the loopback interface: anybody on the network could vote",
                     "Set paxoslease.security.shared-secret to the same long random text on all nodes, or use https URLs with"
-                            + " paxoslease.ssl.bundle and server.ssl.client-auth=need. In a network that only your nodes can"
+                            + " paxoslease.ssl.bundle and " + clientAuth()
+                            + "=need. In a network that only your nodes can"
                             + " reach you may set paxoslease.security.allow-unauthenticated=true.");
         }
 
@@ -321,8 +344,16 @@ record CellConfiguration(
 
         private boolean hasMutualTls(Map<String, URI> members) {
             return properties.ssl().bundle() != null
-                    && "need".equalsIgnoreCase(environment.getProperty("server.ssl.client-auth"))
+                    && "need".equalsIgnoreCase(environment.getProperty(clientAuth()))
                     && members.values().stream().allMatch(uri -> "https".equalsIgnoreCase(uri.getScheme()));
+        }
+
+        /** Actuator's server has TLS settings of its own where it has a port of its own. */
+        private String clientAuth() {
+            boolean ownPort = onManagementPort()
+                    && environment.containsProperty("management.server.port")
+                    && listeningPort() != environment.getProperty("server.port", Integer.class, 8080);
+            return ownPort ? "management.server.ssl.client-auth" : "server.ssl.client-auth";
         }
 
         private List<WireSettings.Secret> secrets() {

@@ -30,7 +30,9 @@ import org.springframework.core.env.Environment;
  *
  * <p>Conditions never look at the members, so that an ahead-of-time processed application can be given other members at run time.
  */
-@AutoConfiguration(after = SslAutoConfiguration.class)
+@AutoConfiguration(
+        after = SslAutoConfiguration.class,
+        beforeName = "org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration")
 @ConditionalOnProperty(prefix = "paxoslease", name = "enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(PaxosLeaseProperties.class)
 public final class PaxosLeaseAutoConfiguration {

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.boot;
 
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
@@ -22,10 +23,15 @@ public final class PaxosLeaseHttpAutoConfiguration {
 
     @Bean(SERVLET)
     ServletRegistrationBean<PaxosLeaseServlet> paxosLeaseServlet(CellConfiguration cell, FrameServer server) {
+        return servlet(SERVLET, cell, server, Port.APPLICATION);
+    }
+
+    static ServletRegistrationBean<PaxosLeaseServlet> servlet(
+            String name, CellConfiguration cell, FrameServer server, Port port) {
         ServletRegistrationBean<PaxosLeaseServlet> registration =
                 new ServletRegistrationBean<>(new PaxosLeaseServlet(() -> server), cell.basePath() + "/messages");
-        registration.setName(SERVLET);
-        registration.setEnabled(!cell.standalone() && cell.isAcceptor());
+        registration.setName(name);
+        registration.setEnabled(cell.answersIn(port));
         registration.setLoadOnStartup(1);
         return registration;
     }

@@ -4,6 +4,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -45,6 +46,7 @@ final class PaxosLeaseLifecycle
     private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
     private final ObjectProvider<LeaseEventPublisher> events;
     private @Nullable ApplicationContext context;
+    private volatile boolean managementServer;
     private boolean nodeStarted;
     private boolean ready;
     private volatile boolean electionsStarted;
@@ -94,7 +96,16 @@ final class PaxosLeaseLifecycle
         }
     }
 
+    /** Told by the configuration of Actuator's web server, before this is started. */
+    void canAnswerInManagementServer() {
+        managementServer = true;
+    }
+
     private void requireServerIfAcceptor() {
+        if (cell.answersIn(Port.MANAGEMENT)) {
+            requireManagementServer();
+            return;
+        }
         boolean served = context != null
                 && (context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET)
                         || context.containsBean(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER));
@@ -104,6 +115,17 @@ final class PaxosLeaseLifecycle
                     String.valueOf(cell.members().get(cell.node().nodeId())),
                     "this node is a member, but the application has no web server in which its acceptor could answer",
                     "Add spring-boot-starter-webmvc or spring-boot-starter-webflux, or leave this node out of the members: it can lead without being one.");
+        }
+    }
+
+    private void requireManagementServer() {
+        if (!managementServer) {
+            throw new InvalidCellConfigurationException(
+                    "paxoslease.endpoint.port",
+                    "management",
+                    "the application has no management server in which its acceptor could answer",
+                    "Add spring-boot-starter-actuator and a web server, do not set management.server.port=-1, or leave"
+                            + " paxoslease.endpoint.port at application.");
         }
     }
 

@@ -82,10 +82,21 @@ public record PaxosLeaseProperties(
     /**
      * Where acceptors answer.
      *
-     * @param basePath Path of the acceptor endpoint on the application's port.
+     * @param basePath Path of the acceptor endpoint.
+     * @param port Which of the application's web servers has the acceptor endpoint.
      */
     public record EndpointProperties(
-            @DefaultValue("/paxoslease") String basePath) {}
+            @DefaultValue("/paxoslease") String basePath,
+            @DefaultValue("application") Port port) {
+
+        /** The web servers of an application. */
+        public enum Port {
+            /** The one that its users call. */
+            APPLICATION,
+            /** The one of Actuator, if it has a port of its own; else the same. */
+            MANAGEMENT
+        }
+    }
 
     /**
      * Who may talk to this node.

@@ -1,11 +1,13 @@
 package io.paxoslease.spring.boot;
 
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.http.PaxosLeaseWebFilter;
 import io.paxoslease.wire.FrameServer;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
@@ -21,9 +23,13 @@ public final class PaxosLeaseReactiveHttpAutoConfiguration {
     static final String WEB_FILTER = "paxosLeaseWebFilter";
 
     @Bean(WEB_FILTER)
-    WebFilter paxosLeaseWebFilter(CellConfiguration cell, FrameServer server) {
-        return !cell.standalone() && cell.isAcceptor()
-                ? new PaxosLeaseWebFilter(cell.basePath() + "/messages", server)
+    WebFilter paxosLeaseWebFilter(CellConfiguration cell, FrameServer server, ApplicationContext context) {
+        return filter(cell, server, Port.APPLICATION, context);
+    }
+
+    static WebFilter filter(CellConfiguration cell, FrameServer server, Port port, ApplicationContext context) {
+        return cell.answersIn(port)
+                ? new PaxosLeaseWebFilter(cell.basePath() + "/messages", server, context)
                 : (exchange, chain) -> chain.filter(exchange);
     }
 }

@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
@@ -37,6 +39,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
 
     private final String path;
     private final FrameHandler handler;
+    private final Predicate<ServerWebExchange> here;
     private final Duration bodyTime;
     private final Semaphore largeBodies;
 
@@ -45,14 +48,17 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
      *
      * @param path where frames are posted to, within the application
      * @param handler handles the frames
+     * @param context the application in whose server it answers; in Actuator's own server the filters of the application run too
      */
-    public PaxosLeaseWebFilter(String path, FrameHandler handler) {
-        this(path, handler, Duration.ofSeconds(10), 64);
+    public PaxosLeaseWebFilter(String path, FrameHandler handler, ApplicationContext context) {
+        this(path, handler, exchange -> exchange.getApplicationContext() == context, Duration.ofSeconds(10), 64);
     }
 
-    PaxosLeaseWebFilter(String path, FrameHandler handler, Duration bodyTime, int largeBodies) {
+    PaxosLeaseWebFilter(
+            String path, FrameHandler handler, Predicate<ServerWebExchange> here, Duration bodyTime, int largeBodies) {
         this.path = path;
         this.handler = handler;
+        this.here = here;
         this.bodyTime = bodyTime;
         this.largeBodies = new Semaphore(largeBodies);
     }
@@ -67,7 +73,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
         ServerHttpRequest request = exchange.getRequest();
         ServerHttpResponse response = exchange.getResponse();
-        if (!request.getPath().pathWithinApplication().value().equals(path)) {
+        if (!request.getPath().pathWithinApplication().value().equals(path) || !here.test(exchange)) {
             return chain.filter(exchange);
         }
         if (request.getMethod() != HttpMethod.POST) {

@@ -52,6 +52,7 @@ class PaxosLeaseWebFilterTests {
         start(new PaxosLeaseWebFilter(
                 "/paxoslease/messages",
                 TomcatNode.handler(frame -> new FrameReply(200, frame)),
+                exchange -> true,
                 bodyTime,
                 largeBodies));
     }
@@ -89,7 +90,10 @@ class PaxosLeaseWebFilterTests {
     void passesOnTheReplyOfTheHandler(int status) throws Exception {
         start(new PaxosLeaseWebFilter(
                 "/paxoslease/messages",
-                TomcatNode.handler(frame -> new FrameReply(status, "reason".getBytes(StandardCharsets.UTF_8)))));
+                TomcatNode.handler(frame -> new FrameReply(status, "reason".getBytes(StandardCharsets.UTF_8))),
+                exchange -> true,
+                Duration.ofSeconds(10),
+                64));
         try (RawSender sender = sender()) {
             RawSender.Response response = sender.write(post("x")).response();
             assertThat(response.status()).isEqualTo(status);

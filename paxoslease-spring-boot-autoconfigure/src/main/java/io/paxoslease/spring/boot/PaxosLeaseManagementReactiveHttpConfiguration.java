@@ -1,0 +1,27 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.wire.FrameServer;
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
+
+/** The acceptor endpoint in the reactive web server of Actuator, if it is wanted there. */
+@ManagementContextConfiguration(proxyBeanMethods = false)
+@ConditionalOnClass({WebFilter.class, Mono.class})
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+@ConditionalOnBean(PaxosLeaseLifecycle.class)
+final class PaxosLeaseManagementReactiveHttpConfiguration {
+
+    @Bean
+    WebFilter paxosLeaseManagementWebFilter(
+            CellConfiguration cell, FrameServer server, PaxosLeaseLifecycle lifecycle, ApplicationContext context) {
+        lifecycle.canAnswerInManagementServer();
+        return PaxosLeaseReactiveHttpAutoConfiguration.filter(cell, server, Port.MANAGEMENT, context);
+    }
+}

@@ -1,0 +1,177 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.paxoslease.LeaseManager;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.http.client.ReactorResourceFactory;
+
+/** Whole applications, beside Spring Security as Boot configures it, whose acceptors answer in the web server of Actuator. */
+@Timeout(180)
+class ManagementPortTests {
+
+    private static final int NOT_A_FRAME = 415;
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class App {}
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            // Tests have two web servers on their class path, of which Boot wants one.
+            excludeName = {
+                "org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration"
+            })
+    static class ReactiveApp {
+
+        /** Else the first application to close would end the event loops of all. */
+        @Bean
+        ReactorResourceFactory reactorResources() {
+            ReactorResourceFactory resources = new ReactorResourceFactory();
+            resources.setUseGlobalResources(false);
+            return resources;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void aCellElectsOnItsManagementPorts(WebApplicationType type) throws Exception {
+        int[] ports = freePorts(4);
+        List<ConfigurableApplicationContext> applications = new ArrayList<>();
+        try {
+            for (int i = 0; i < 2; i++) {
+                applications.add(start(
+                        type,
+                        "--paxoslease.endpoint.port=management",
+                        "--server.port=" + ports[i],
+                        "--management.server.port=" + ports[2 + i],
+                        "--paxoslease.members.n0=http://localhost:" + ports[2],
+                        "--paxoslease.members.n1=http://localhost:" + ports[3]));
+            }
+            assertThat(applications
+                            .get(0)
+                            .getBean(LeaseManager.class)
+                            .acquire("job", Duration.ofSeconds(1), Duration.ofSeconds(60))
+                            .isHeld())
+                    .isTrue();
+            assertThat(status(ports[2], "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
+            assertThat(status(ports[0], "/paxoslease/messages")).isNotEqualTo(NOT_A_FRAME);
+            assertThat(status(ports[2], "/actuator/lease")).isIn(401, 403);
+            assertThat(status(ports[2], "/paxoslease")).isIn(401, 403);
+        } finally {
+            applications.forEach(ConfigurableApplicationContext::close);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void theManagementServerMayBeThatOfTheApplication(WebApplicationType type) throws Exception {
+        int port = freePorts(1)[0];
+        try (ConfigurableApplicationContext application = start(
+                type,
+                "--paxoslease.endpoint.port=management",
+                "--server.port=" + port,
+                "--paxoslease.members.n0=http://localhost:" + port)) {
+            assertThat(application.isRunning()).isTrue();
+            assertThat(status(port, "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void byDefaultTheManagementPortDoesNotAnswer(WebApplicationType type) throws Exception {
+        int[] ports = freePorts(2);
+        try (ConfigurableApplicationContext application = start(
+                type,
+                "--server.port=" + ports[0],
+                "--management.server.port=" + ports[1],
+                "--paxoslease.members.n0=http://localhost:" + ports[0])) {
+            assertThat(application.isRunning()).isTrue();
+            assertThat(status(ports[0], "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
+            assertThat(status(ports[1], "/paxoslease/messages")).isNotEqualTo(NOT_A_FRAME);
+        }
+    }
+
+    @Test
+    void withoutAManagementServerTheStartFails() throws Exception {
+        int port = freePorts(1)[0];
+        assertThatThrownBy(() -> start(
+                                WebApplicationType.SERVLET,
+                                "--paxoslease.endpoint.port=management",
+                                "--server.port=" + port,
+                                "--management.server.port=-1",
+                                "--paxoslease.node-id=n0",
+                                "--paxoslease.members.n0=http://localhost:" + port)
+                        .close())
+                .hasRootCauseInstanceOf(InvalidCellConfigurationException.class)
+                .hasStackTraceContaining("no management server");
+    }
+
+    private static ConfigurableApplicationContext start(WebApplicationType type, String... settings) {
+        String[] common = {
+            "--spring.main.banner-mode=off",
+            "--logging.level.root=warn",
+            "--management.endpoints.web.exposure.include=*",
+            "--paxoslease.lease-time=1s"
+        };
+        return new SpringApplicationBuilder(type == WebApplicationType.SERVLET ? App.class : ReactiveApp.class)
+                .web(type)
+                .run(Stream.concat(Arrays.stream(common), Arrays.stream(settings))
+                        .toArray(String[]::new));
+    }
+
+    private static int status(int port, String path) throws IOException, InterruptedException {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                                .POST(HttpRequest.BodyPublishers.ofString("x"))
+                                .build(),
+                        BodyHandlers.discarding())
+                .statusCode();
+    }
+
+    private static int[] freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            }
+            return IntStream.range(0, count)
+                    .map(i -> sockets.get(i).getLocalPort())
+                    .toArray();
+        } finally {
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+}
