@@ -1,12 +1,15 @@
 package io.paxoslease.spring.boot.http;
 
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 
 /** Self-signed keys, made by the JDK's own tool. */
 final class TestCertificates {
@@ -49,19 +52,45 @@ final class TestCertificates {
 
     /** Shows the key in the file and trusts nobody but it. */
     static SSLContext context(Path keyStore) throws Exception {
+        return trusting(keyStore, keyStore);
+    }
+
+    /** Trusts nobody but the key in one file, and shows that in another, or none. */
+    static SSLContext trusting(Path trustedStore, @Nullable Path keyStore) throws Exception {
+        KeyManager[] shown = {};
+        if (keyStore != null) {
+            KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            keys.init(load(keyStore), PASSWORD.toCharArray());
+            shown = keys.getKeyManagers();
+        }
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted(trustedStore));
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(shown, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    /** A PKCS #12 file with the certificate of the key in another. */
+    static Path trustStore(Path keyStore) throws Exception {
+        Path file = keyStore.resolveSibling("trust-" + keyStore.getFileName());
+        try (OutputStream out = Files.newOutputStream(file)) {
+            trusted(keyStore).store(out, PASSWORD.toCharArray());
+        }
+        return file;
+    }
+
+    private static KeyStore trusted(Path keyStore) throws Exception {
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry("node", load(keyStore).getCertificate("node"));
+        return trusted;
+    }
+
+    private static KeyStore load(Path keyStore) throws Exception {
         KeyStore store = KeyStore.getInstance("PKCS12");
         try (InputStream in = Files.newInputStream(keyStore)) {
             store.load(in, PASSWORD.toCharArray());
         }
-        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        keys.init(store, PASSWORD.toCharArray());
-        KeyStore trusted = KeyStore.getInstance("PKCS12");
-        trusted.load(null, null);
-        trusted.setCertificateEntry("node", store.getCertificate("node"));
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(trusted);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
-        return context;
+        return store;
     }
 }
