@@ -327,8 +327,44 @@ class RealCellIT {
         gone.get(1).start();
     }
 
+    /** The pace of {@code docs/operations.md}: one member at a time, the next one when the last one votes. */
     @Test
     @Order(6)
+    void aRollingRestartLeavesALeaderButForTheHandOvers() throws Exception {
+        long startNanos = System.nanoTime();
+        try (MachineLag lag = new MachineLag()) {
+            for (NodeProcess node : cell.nodes()) {
+                node.process().terminate();
+                assertThat(node.process().awaitExit(RealCell.SOON)).isEqualTo(143);
+                node.start();
+                await().atMost(RealCell.SOON).until(() -> node.acceptorState().equals("VOTING"));
+            }
+            RealCell.leases().forEach(cell::awaitLeader);
+            long tookNanos = System.nanoTime() - startNanos;
+            List<Long> gaps = RealCell.leases().stream()
+                    .flatMap(lease -> releaseToAcquisition(lease, startNanos))
+                    .toList();
+            List<Line> lost = cell.journals()
+                    .lines()
+                    .filter(line -> line.isLost() && line.nanos() > startNanos)
+                    .toList();
+            long withoutLeaderNanos = gaps.stream().mapToLong(Long::longValue).sum();
+            double share = 1
+                    - withoutLeaderNanos
+                            / (double) (tookNanos * RealCell.leases().size());
+            figure(
+                    "rolling restart: %d ms, hand-overs in ms: %s, a leader for %.3f %% of the time, lost: %s; machine lag %d ms",
+                    tookNanos / MILLISECOND, millis(gaps), 100 * share, lost, lag.nanos() / MILLISECOND);
+            assertThat(gaps).hasSizeGreaterThanOrEqualTo(RealCell.leases().size());
+            if (lag.isCalm()) {
+                assertThat(lost).isEmpty();
+                assertThat(share).isGreaterThan(0.99);
+            }
+        }
+    }
+
+    @Test
+    @Order(7)
     @Timeout(1_800)
     void survivesRandomKillsPausesAndRestarts() throws Exception {
         long seed = Long.getLong("paxoslease.seed", System.nanoTime());
