@@ -41,8 +41,7 @@ import org.springframework.stereotype.Component;
 /** The examples of the guides from ShedLock and from Spring Integration: compiled and run here, shown there exactly as they are. */
 class AdapterGuideTests {
 
-    private static final String SOURCE =
-            "paxoslease-spring-boot-autoconfigure/src/test/java/io/paxoslease/docs/AdapterGuideTests.java";
+    private static final String SOURCES = "paxoslease-spring-boot-autoconfigure/src/test/java/io/paxoslease/";
     private static final Pattern SNIPPET =
             Pattern.compile("(?m)^( *)// snippet (\\w+)\\n(.*?)^ *// end$", Pattern.DOTALL);
 
@@ -99,11 +98,13 @@ class AdapterGuideTests {
     @Test
     void theGuidesShowTheExamplesAsTheyAre() {
         Map<String, String> snippets = new LinkedHashMap<>();
-        Matcher matcher = SNIPPET.matcher(Documents.read(SOURCE));
-        while (matcher.find()) {
-            snippets.put(
-                    "snippet: AdapterGuideTests " + matcher.group(2),
-                    matcher.group(3).replaceAll("(?m)^" + matcher.group(1), ""));
+        for (String source : List.of("docs/AdapterGuideTests", "spring/integration/SpringCloudTaskTests")) {
+            Matcher matcher = SNIPPET.matcher(Documents.read(SOURCES + source + ".java"));
+            while (matcher.find()) {
+                snippets.put(
+                        "snippet: " + source.substring(source.lastIndexOf('/') + 1) + " " + matcher.group(2),
+                        matcher.group(3).replaceAll("(?m)^" + matcher.group(1), ""));
+            }
         }
         Map<String, String> shown = new LinkedHashMap<>();
         for (String guide : List.of("docs/guides/from-shedlock.md", "docs/guides/from-spring-integration.md")) {

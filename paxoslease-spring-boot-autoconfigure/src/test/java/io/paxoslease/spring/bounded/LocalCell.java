@@ -30,28 +30,17 @@ public final class LocalCell implements AutoCloseable {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final List<LeaseNode> nodes = new ArrayList<>();
     private final List<String> ids = new ArrayList<>();
+    private final Cell cell;
     private final InProcessNetwork network;
 
     private LocalCell(int size) {
         for (int i = 1; i <= size; i++) {
             ids.add("n" + i);
         }
-        Cell cell = new Cell("default", ids);
+        cell = new Cell("default", ids);
         network = new InProcessNetwork(cell, this::carry);
         for (String id : ids) {
-            LeaseNode node = new LeaseNode(
-                    new NodeSettings(
-                            id,
-                            cell,
-                            new Timing(LEASE_TIME.toNanos(), 0.01),
-                            LEASE_TIME,
-                            Duration.ofMillis(500),
-                            false,
-                            true,
-                            1_000,
-                            Map.of()),
-                    network.transport(),
-                    new SplittableRandom(id.hashCode()));
+            LeaseNode node = create(id);
             network.attach(id, node);
             nodes.add(node);
             node.openAcceptor();
@@ -60,6 +49,22 @@ public final class LocalCell implements AutoCloseable {
         Awaitility.await()
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> nodes.stream().allMatch(node -> node.acceptorState() == AcceptorState.VOTING));
+    }
+
+    private LeaseNode create(String id) {
+        return new LeaseNode(
+                new NodeSettings(
+                        id,
+                        cell,
+                        new Timing(LEASE_TIME.toNanos(), 0.01),
+                        LEASE_TIME,
+                        Duration.ofMillis(500),
+                        false,
+                        true,
+                        1_000,
+                        Map.of()),
+                network.transport(),
+                new SplittableRandom(id.hashCode()));
     }
 
     private void carry(Runnable delivery) {
@@ -97,12 +102,22 @@ public final class LocalCell implements AutoCloseable {
         return nodes.get(number - 1);
     }
 
-    /** Cuts a node off in both directions. */
+    /** A node that is not a member; to be started and closed by the caller. */
+    public LeaseNode proposer(String id) {
+        return create(id);
+    }
+
+    /** Cuts a member off in both directions. */
     public void isolate(int number) {
         network.isolate(ids.get(number - 1));
     }
 
-    /** Ends {@link #isolate}. */
+    /** Cuts a node that is not a member off in both directions. */
+    public void isolate(String proposer) {
+        network.isolate(proposer);
+    }
+
+    /** Ends {@link #isolate(int)}. */
     public void rejoin(int number) {
         network.rejoin(ids.get(number - 1));
     }
