@@ -22,6 +22,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.Lifecycle;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextRefreshedEvent;
 
@@ -34,6 +35,9 @@ final class PaxosLeaseLifecycle
 
     /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
+
+    /** The bean of Spring Boot that starts the web server. */
+    private static final String WEB_SERVER = "webServerStartStop";
 
     private static final Duration EVENTS_TIMEOUT = Duration.ofSeconds(2);
 
@@ -81,6 +85,7 @@ final class PaxosLeaseLifecycle
     public synchronized void start() {
         if (!nodeStarted) {
             requireServerIfAcceptor();
+            requireOpenPortIfAcceptor();
             logStart();
             node.openAcceptor();
             node.start();
@@ -115,6 +120,18 @@ final class PaxosLeaseLifecycle
                     String.valueOf(cell.members().get(cell.node().nodeId())),
                     "this node is a member, but the application has no web server in which its acceptor could answer",
                     "Add spring-boot-starter-webmvc or spring-boot-starter-webflux, or leave this node out of the members: it can lead without being one.");
+        }
+    }
+
+    /** A4. The quarantine counts from when the own port is bound; beans that depend on this one can make it start before its phase. */
+    private void requireOpenPortIfAcceptor() {
+        if (cell.answersIn(Port.APPLICATION)
+                && context != null
+                && context.containsBean(WEB_SERVER)
+                && !context.getBean(WEB_SERVER, Lifecycle.class).isRunning()) {
+            throw new IllegalStateException(
+                    "PaxosLease was started before the web server: a bean that starts early depends on paxosLeaseLifecycle."
+                            + " That is allowed only in a node that is not one of paxoslease.members.");
         }
     }
 
