@@ -94,10 +94,12 @@ final class PaxosLeaseLifecycle
         }
     }
 
+    /** Where the application brings a channel of its own, frames do not come over the web, and how they arrive is its own affair. */
     private void requireServerIfAcceptor() {
         boolean served = context != null
                 && (context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET)
-                        || context.containsBean(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER));
+                        || context.containsBean(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER)
+                        || !context.containsBean(PaxosLeaseAutoConfiguration.HTTP_CHANNEL));
         if (!cell.standalone() && cell.isAcceptor() && !served) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.members." + cell.node().nodeId(),
