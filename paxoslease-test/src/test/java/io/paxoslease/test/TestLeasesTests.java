@@ -102,6 +102,19 @@ class TestLeasesTests {
     }
 
     @Test
+    void tokensAreAboveThoseOfACellWhoseTimeHasRunAhead() {
+        leases.advance(Duration.ofHours(1));
+        leases.grant("invoices");
+        long token = invoices.lease().orElseThrow().fencingToken();
+
+        try (TestLeases later = TestLeases.started()) {
+            later.grant("invoices");
+            Lease lease = later.manager().election("invoices").lease().orElseThrow();
+            assertThat(lease.fencingToken()).isGreaterThan(token);
+        }
+    }
+
+    @Test
     void revokeGivesTheLeaseToAnotherNodeAndEverybodyHasBeenTold() {
         leases.grant("invoices");
         Lease lease = invoices.lease().orElseThrow();
