@@ -5,22 +5,20 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
+import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.node.Transport;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Request;
+import io.paxoslease.wire.MemberStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,26 +26,14 @@ import org.jspecify.annotations.Nullable;
  * The node of the application and the members of its cell, ordinary nodes on one clock that is set from here. The application's node has no
  * acceptor, so that its whole cell can be cut off from it.
  *
- * <p>Not safe for use by several threads, except for the transport and the clock. Messages travel on one thread and arrive without the clock moving.
+ * <p>Not safe for use by several threads, except for the transport and the clock.
  */
 final class InMemoryCell implements AutoCloseable {
 
-    private static final long LONGEST_DELIVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
-    private static final int MOST_ROUNDS_AT_ONCE = 100_000;
     private static final int MOST_RESOURCES = 100_000;
 
-    private final VirtualClock clock = new VirtualClock();
+    private final VirtualTime time = new VirtualTime(this::awake);
     private final ApplicationLink link = new ApplicationLink();
-    private final ExecutorService wire = Executors.newSingleThreadExecutor(task -> {
-        Thread thread = new Thread(task, "paxoslease-test-wire");
-        thread.setDaemon(true);
-        return thread;
-    });
-    private final Object traffic = new Object();
-    private long sent;
-    private long arrived;
-    private boolean closed;
-
     private final List<LeaseNode> members = new ArrayList<>();
     private final Set<String> unheard = ConcurrentHashMap.newKeySet();
     private volatile boolean cutOff;
@@ -56,7 +42,7 @@ final class InMemoryCell implements AutoCloseable {
     private @Nullable InProcessNetwork network;
 
     VirtualClock clock() {
-        return clock;
+        return time.clock();
     }
 
     /** The transport of the application's node. */
@@ -68,11 +54,11 @@ final class InMemoryCell implements AutoCloseable {
     void join(LeaseNode node) {
         NodeSettings settings = node.settings();
         Cell cell = settings.cell();
-        InProcessNetwork made = new InProcessNetwork(cell, this::carry);
+        InProcessNetwork made = new InProcessNetwork(cell, time::carry);
         for (String id : cell.acceptors()) {
             if (!id.equals(settings.nodeId())) {
                 LeaseNode member = new LeaseNode(
-                        member(id, settings), made.transport(), new SplittableRandom(id.hashCode()), clock);
+                        member(id, settings), made.transport(), new SplittableRandom(id.hashCode()), time.clock());
                 made.attach(id, member);
                 member.openAcceptor();
                 member.start();
@@ -83,7 +69,7 @@ final class InMemoryCell implements AutoCloseable {
             throw new IllegalStateException(
                     "The cell " + cell.acceptors() + " has no member but '" + settings.nodeId() + "'");
         }
-        clock.set(clock.nanos() + settings.timing().quarantineNanos());
+        time.jump(settings.timing().quarantineNanos());
         network = made;
         application = node;
     }
@@ -112,6 +98,14 @@ final class InMemoryCell implements AutoCloseable {
             throw new IllegalStateException("No node has joined the cell");
         }
         return node;
+    }
+
+    /** What the application's node sees of the members. */
+    List<MemberStatus> view() {
+        String problem = cutOff ? "cut off by the test" : null;
+        return application().settings().cell().acceptors().stream()
+                .map(id -> InMemoryCellView.member(id, AcceptorState.VOTING, problem))
+                .toList();
     }
 
     /** The member that takes leases over. */
@@ -154,103 +148,31 @@ final class InMemoryCell implements AutoCloseable {
 
     // Time.
 
-    /** Sets the clock ahead, and nobody does anything meanwhile. */
+    private List<LeaseNode> awake() {
+        List<LeaseNode> awake = new ArrayList<>();
+        if (!paused) {
+            awake.add(application());
+        }
+        awake.addAll(members);
+        return awake;
+    }
+
     void jump(long nanos) {
-        clock.set(clock.nanos() + nanos);
+        time.jump(nanos);
     }
 
-    /** Lets time pass from one thing that is due to the next, until a condition holds or so much time has passed; answers whether it holds. */
     boolean passUntil(long atMostNanos, BooleanSupplier condition) {
-        long end = clock.nanos() + atMostNanos;
-        while (true) {
-            OptionalLong next = settle();
-            if (condition.getAsBoolean()) {
-                return true;
-            }
-            if (clock.nanos() - end >= 0) {
-                return false;
-            }
-            clock.set(next.isPresent() && next.getAsLong() - end < 0 ? next.getAsLong() : end);
-        }
+        return time.passUntil(atMostNanos, condition);
     }
 
-    /** Lets the nodes do what is due and all messages arrive, and says when something is due next. */
-    OptionalLong settle() {
-        for (int round = 0; round < MOST_ROUNDS_AT_ONCE; round++) {
-            long sentBefore = awaitArrival();
-            OptionalLong next = paused ? OptionalLong.empty() : application().onTime();
-            for (LeaseNode member : members) {
-                next = earlier(next, member.onTime());
-            }
-            boolean quiet = sentBefore == awaitArrival();
-            if (quiet && (next.isEmpty() || next.getAsLong() - clock.nanos() > 0)) {
-                return next;
-            }
-        }
-        throw new IllegalStateException("The nodes do not come to rest at one instant");
-    }
-
-    private static OptionalLong earlier(OptionalLong one, OptionalLong other) {
-        if (one.isEmpty() || other.isEmpty()) {
-            return one.isEmpty() ? other : one;
-        }
-        return one.getAsLong() - other.getAsLong() <= 0 ? one : other;
-    }
-
-    // Messages.
-
-    private void carry(Runnable delivery) {
-        synchronized (traffic) {
-            if (closed) {
-                return;
-            }
-            sent++;
-            wire.execute(() -> deliver(delivery));
-        }
-    }
-
-    private void deliver(Runnable delivery) {
-        try {
-            delivery.run();
-        } finally {
-            synchronized (traffic) {
-                arrived++;
-                traffic.notifyAll();
-            }
-        }
-    }
-
-    /** Waits until all that was sent has arrived, and says how much that was. */
-    private long awaitArrival() {
-        long deadline = System.nanoTime() + LONGEST_DELIVERY_NANOS;
-        boolean interrupted = false;
-        synchronized (traffic) {
-            while (arrived < sent && !closed) {
-                long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-                if (millis <= 0) {
-                    throw new IllegalStateException("Messages of the cell in memory do not arrive");
-                }
-                try {
-                    traffic.wait(millis);
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            return sent;
-        }
+    void settle() {
+        time.settle();
     }
 
     @Override
     public void close() {
         members.forEach(LeaseNode::close);
-        synchronized (traffic) {
-            closed = true;
-            wire.shutdown();
-            traffic.notifyAll();
-        }
+        time.close();
     }
 
     /** Loses what is to be lost, and hands the rest to the network. */

@@ -1,14 +1,11 @@
 package io.paxoslease.test;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
+import java.util.Set;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
 
@@ -18,30 +15,10 @@ record TestLeasesContextCustomizer() implements ContextCustomizer {
     @Override
     public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
         ConfigurableEnvironment environment = context.getEnvironment();
-        environment
-                .getPropertySources()
-                .addFirst(new MapPropertySource("paxoslease-test", properties(hasMembers(environment))));
+        Set<String> members = TestProperties.members(environment);
+        TestProperties.set(
+                environment, "application", members.isEmpty() ? List.of("node-1", "node-2", "node-3") : members);
         new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context.getBeanFactory())
                 .register(TestLeasesConfiguration.class);
-    }
-
-    private static boolean hasMembers(ConfigurableEnvironment environment) {
-        return Binder.get(environment)
-                .bind("paxoslease.members", Bindable.mapOf(String.class, String.class))
-                .isBound();
-    }
-
-    /** Nothing is ever sent to these URLs, and the secret authenticates nobody: it stands for the one that only the real nodes have. */
-    private static Map<String, Object> properties(boolean membersAreSet) {
-        Map<String, Object> properties = new LinkedHashMap<>();
-        properties.put("paxoslease.enabled", "true");
-        properties.put("paxoslease.node-id", "application");
-        properties.put("paxoslease.security.shared-secret", "a secret of no use to anybody");
-        if (!membersAreSet) {
-            for (int i = 1; i <= 3; i++) {
-                properties.put("paxoslease.members.node-" + i, "http://localhost:" + i);
-            }
-        }
-        return properties;
     }
 }

@@ -2,14 +2,21 @@ package io.paxoslease.test;
 
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.protocol.Now;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The clocks of all nodes of a cell in memory: they stand still until they are set. */
 final class VirtualClock implements NodeClock {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** Like a real one, so that fencing tokens are not lower than those that a database has seen before. */
-    private final long wallOriginMillis = System.currentTimeMillis();
+    /** How far any of these clocks has come in this process. */
+    private static final AtomicLong LATEST_MILLIS = new AtomicLong();
+
+    /**
+     * Like a real one, and not before the one of an earlier cell, so that fencing tokens are not lower than those that a database has seen
+     * before.
+     */
+    private final long wallOriginMillis = Math.max(System.currentTimeMillis(), LATEST_MILLIS.get() + 1);
 
     private volatile long nanos;
 
@@ -30,5 +37,6 @@ final class VirtualClock implements NodeClock {
 
     void set(long later) {
         nanos = later;
+        LATEST_MILLIS.accumulateAndGet(now().wallMillis(), Math::max);
     }
 }

@@ -37,7 +37,10 @@ import org.springframework.context.event.EventListener;
             "paxoslease.members.billing-2=http://10.0.0.2:8080",
             "paxoslease.members.billing-3=http://10.0.0.3:8080",
             "paxoslease.node-id=billing-1",
-            "paxoslease.security.shared-secret=${NOT_KNOWN_HERE}"
+            "paxoslease.security.shared-secret=short",
+            "paxoslease.enabled=false",
+            "paxoslease.leases.job.priority=1",
+            "paxoslease.leases.archive.candidate=false"
         })
 @AutoConfigureTestLeases
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -141,6 +144,14 @@ class AutoConfigureTestLeasesTests {
     void theMembersAreThoseOfTheConfiguration(@Autowired LeaseNode node) {
         assertThat(node.settings().cell().acceptors()).containsExactly("billing-1", "billing-2", "billing-3");
         assertThat(node.settings().nodeId()).isEqualTo("application");
+    }
+
+    @Test
+    void anotherNodeCanLeadWhatTheApplicationIsSetNeverToSeek() {
+        leases.revoke("archive");
+        assertThat(manager.tryAcquire("archive", leases.leaseTime())).isEmpty();
+
+        assertThatThrownBy(() -> leases.grant("archive")).hasMessageContaining("paxoslease.leases.archive.candidate");
     }
 
     @Nested

@@ -23,6 +23,8 @@ class TestLeasesTests {
     /** Of a listener: long enough to see that it is waited for. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private static final long FIRST_RUN_MILLIS = System.currentTimeMillis();
+
     private TestLeases leases;
     private LeaseManager manager;
     private LeaderElection invoices;
@@ -70,6 +72,46 @@ class TestLeasesTests {
         assertThat(lease.remaining()).isEqualTo(remaining);
         leases.advance(Duration.ofSeconds(1));
         assertThat(lease.remaining()).isEqualTo(remaining.minusSeconds(1));
+    }
+
+    @Test
+    void timePassesAlsoWhenNoNodeHasAnythingToDo() {
+        Lease lease = manager.tryAcquire("import", leases.leaseTime()).orElseThrow();
+        leases.pause();
+
+        leases.advance(leases.leaseTime());
+
+        assertThat(lease.isHeld()).isFalse();
+    }
+
+    @Test
+    void noNodeHasATimerThatRunsByRealTime() {
+        leases.grant("invoices");
+
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .noneMatch(name -> name.startsWith("paxoslease-") && name.endsWith("-timer"));
+    }
+
+    @Test
+    void tokensAreAboveThoseThatADatabaseHasSeenInEarlierRuns() {
+        leases.grant("invoices");
+
+        assertThat(invoices.lease().orElseThrow().fencingToken())
+                .isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toMicros(FIRST_RUN_MILLIS));
+    }
+
+    @Test
+    void tokensAreAboveThoseOfACellWhoseTimeHasRunAhead() {
+        leases.advance(Duration.ofHours(1));
+        leases.grant("invoices");
+        long token = invoices.lease().orElseThrow().fencingToken();
+
+        try (TestLeases later = TestLeases.started()) {
+            later.grant("invoices");
+            Lease lease = later.manager().election("invoices").lease().orElseThrow();
+            assertThat(lease.fencingToken()).isGreaterThan(token);
+        }
     }
 
     @Test

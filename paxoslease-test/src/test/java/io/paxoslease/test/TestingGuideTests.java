@@ -8,13 +8,18 @@ import io.paxoslease.spring.LeaderOnly;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Import;
 
 /** The examples of docs/guides/testing.md: run here, shown there exactly as they are. */
@@ -125,6 +130,54 @@ class TestingGuideTests {
             leases.advance(Duration.ofSeconds(1));
             writer.writeNext();
             assertThat(writer.written).isEqualTo(2);
+        }
+    }
+    // end
+
+    @Nested
+    // snippet cell
+    class InvoiceCellTests {
+
+        private final Map<String, ApplicationContext> nodes = new TreeMap<>();
+
+        @Test
+        void anotherNodeTakesOverFromOneThatIsCutOff() {
+            try (TestCell cell = TestCell.of("node-1", "node-2", "node-3")) {
+                start(cell, "node-1", "node-2", "node-3");
+                cell.grant("invoices", "node-1");
+                assertThat(callJobOnAll()).containsExactly("node-1");
+
+                cell.partition("node-1");
+                cell.advance(Duration.ofMinutes(1));
+                assertThat(callJobOnAll()).hasSize(1).doesNotContain("node-1");
+
+                cell.heal("node-1");
+                cell.grant("invoices", "node-1");
+                assertThat(callJobOnAll()).containsExactly("node-1");
+            }
+        }
+
+        private void start(TestCell cell, String... ids) {
+            for (String id : ids) {
+                nodes.put(
+                        id,
+                        new SpringApplicationBuilder(Application.class)
+                                .web(WebApplicationType.NONE)
+                                .initializers(cell.node(id))
+                                .run());
+            }
+        }
+
+        /** The nodes whose call was let through. */
+        private List<String> callJobOnAll() {
+            List<String> sent = new ArrayList<>();
+            nodes.forEach((id, context) -> {
+                StubInvoiceService service = context.getBean(StubInvoiceService.class);
+                service.tokens.clear();
+                context.getBean(InvoiceJob.class).sendInvoices();
+                service.tokens.forEach(token -> sent.add(id));
+            });
+            return sent;
         }
     }
     // end

@@ -37,12 +37,15 @@ import org.springframework.core.env.Environment;
 @EnableConfigurationProperties(PaxosLeaseProperties.class)
 public final class PaxosLeaseAutoConfiguration {
 
+    /** The name of the bean that is there only where frames travel over HTTP. */
+    static final String HTTP_CHANNEL = "paxosLeaseFrameChannel";
+
     @Bean
     CellConfiguration paxosLeaseCellConfiguration(PaxosLeaseProperties properties, Environment environment) {
         return CellConfiguration.of(properties, environment, new LocalAddresses());
     }
 
-    @Bean
+    @Bean(HTTP_CHANNEL)
     @ConditionalOnMissingBean
     FrameChannel paxosLeaseFrameChannel(
             CellConfiguration cell, PaxosLeaseProperties properties, ObjectProvider<SslBundles> sslBundles) {

@@ -85,7 +85,6 @@ final class PaxosLeaseLifecycle
     public synchronized void start() {
         if (!nodeStarted) {
             requireServerIfAcceptor();
-            requireOpenPortIfAcceptor();
             logStart();
             node.openAcceptor();
             node.start();
@@ -106,15 +105,25 @@ final class PaxosLeaseLifecycle
         managementServer = true;
     }
 
+    /** Where the application brings a channel of its own, frames do not come over the web, and how they arrive is its own affair. */
     private void requireServerIfAcceptor() {
-        if (cell.answersIn(Port.MANAGEMENT)) {
-            requireManagementServer();
+        if (!has(PaxosLeaseAutoConfiguration.HTTP_CHANNEL)) {
             return;
         }
-        boolean served = context != null
-                && (context.containsBean(PaxosLeaseHttpAutoConfiguration.SERVLET)
-                        || context.containsBean(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER));
-        if (!cell.standalone() && cell.isAcceptor() && !served) {
+        if (cell.answersIn(Port.MANAGEMENT)) {
+            requireManagementServer();
+        } else if (cell.answersIn(Port.APPLICATION)) {
+            requireServer();
+            requireOpenPort();
+        }
+    }
+
+    private boolean has(String bean) {
+        return context != null && context.containsBean(bean);
+    }
+
+    private void requireServer() {
+        if (!has(PaxosLeaseHttpAutoConfiguration.SERVLET) && !has(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER)) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.members." + cell.node().nodeId(),
                     String.valueOf(cell.members().get(cell.node().nodeId())),
@@ -124,9 +133,8 @@ final class PaxosLeaseLifecycle
     }
 
     /** A4. The quarantine counts from when the own port is bound; beans that depend on this one can make it start before its phase. */
-    private void requireOpenPortIfAcceptor() {
-        if (cell.answersIn(Port.APPLICATION)
-                && context != null
+    private void requireOpenPort() {
+        if (context != null
                 && context.containsBean(WEB_SERVER)
                 && !context.getBean(WEB_SERVER, Lifecycle.class).isRunning()) {
             throw new IllegalStateException(

@@ -8,8 +8,12 @@ import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameChannel;
+import io.paxoslease.wire.FrameReply;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -42,6 +46,22 @@ class PaxosLeaseAutoConfigurationTests {
         LeaseNode ownNode() {
             return new LeaseNode(
                     NodeSettings.standalone("own", Duration.ofSeconds(1)), new NoTransport(), new SplittableRandom(1));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnChannel {
+        @Bean
+        FrameChannel ownChannel() {
+            return new FrameChannel() {
+                @Override
+                public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+                    return CompletableFuture.failedFuture(new IOException("nobody is there"));
+                }
+
+                @Override
+                public void close() {}
+            };
         }
     }
 
@@ -93,6 +113,13 @@ class PaxosLeaseAutoConfigurationTests {
         plain.withPropertyValues(MEMBER)
                 .withPropertyValues("paxoslease.node-id=d")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void aMemberWhoseFramesTravelInAnotherWayNeedsNoWebServer() {
+        plain.withUserConfiguration(OwnChannel.class)
+                .withPropertyValues(MEMBER)
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(FrameChannel.class));
     }
 
     @Test
