@@ -104,6 +104,7 @@ public final class CellBenchmark {
     private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
             throws Exception {
         try (Nodes cell = new Nodes(3, leaseMillis, oneRoundTrip, heap)) {
+            cell.warmUp();
             System.out.println("idle for " + seconds + " s:");
             shares(cell, seconds);
             cell.nodes.get(1).ask("hold 1 " + leaseMillis);
@@ -141,6 +142,7 @@ public final class CellBenchmark {
     /** The leader resigns; how long until another node of another process leads. */
     private static void handover(boolean oneRoundTrip, int rounds) throws Exception {
         try (Nodes cell = new Nodes(3, 10_000, oneRoundTrip, "128m")) {
+            cell.warmUp();
             for (Node node : cell.nodes) {
                 node.ask("elect leader");
             }
@@ -156,6 +158,8 @@ public final class CellBenchmark {
                 long start = Long.parseLong(leader.ask("resign leader"));
                 long first = Long.MAX_VALUE;
                 while (first == Long.MAX_VALUE) {
+                    // The nodes write down when; asking all the time would take the processors away from them.
+                    Thread.sleep(20);
                     for (Node node : cell.nodes) {
                         String acquired = node.ask("acquired");
                         if (!acquired.isEmpty()) {
@@ -191,6 +195,13 @@ public final class CellBenchmark {
     /** The processes of a cell. */
     private static final class Nodes implements AutoCloseable {
         final List<Node> nodes = new ArrayList<>();
+
+        /** So that what is measured is compiled, as it is after an hour of extensions. */
+        void warmUp() throws IOException {
+            for (Node node : nodes) {
+                node.ask("cycles 16 5000");
+            }
+        }
 
         Nodes(int count, long maxLeaseMillis, boolean oneRoundTrip, String heap) throws IOException {
             List<String> ports = new ArrayList<>();

@@ -85,7 +85,7 @@ public record NodeSettings(
 
     /** As many resources as fit in a quarter of the largest heap that this process may have. */
     public static int defaultMaxResources() {
-        return (int) Math.min(1 << 28, Runtime.getRuntime().maxMemory() / 4 / BYTES_PER_RESOURCE);
+        return (int) Math.min(1 << 26, Runtime.getRuntime().maxMemory() / 4 / BYTES_PER_RESOURCE);
     }
 
     /** The settings of a lease, those of the node where it has none of its own. */

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   hash of the name --top bits--> segment --low bits--> place     name's chunk (256 slots)
  *                                  [ 0 | 18 | 0 | 3 | 0 … ]        offsets [ 17 | 0 | 34 … ]   users [ 3 | 1 | 0 … ]
- *                                    slot + 1, 0 = empty           bytes   [ 16 lease-0000000001 | 16 lease-… ]
+ *                  5 bits of the hash, 27 of slot + 1; 0 = empty   bytes   [ 16 lease-0000000001 | 16 lease-… ]
  * </pre>
  *
  * <p>About 27 bytes for a name of 16, at ten million. A segment of the open-addressing table doubles on its own, and names move only within
- * their chunk, so no call takes longer than some milliseconds. Safe for concurrent use: every method is one short step under the index's own
- * lock, which is the innermost one.
+ * their chunk, so no call takes longer than some milliseconds. The bits of the hash in an entry spare a look at other names, which are far
+ * away in memory. Safe for concurrent use: every method is one short step under the index's own lock, which is the innermost one.
  */
 public final class ResourceIndex {
 
@@ -35,6 +35,10 @@ public final class ResourceIndex {
 
     private static final int SEGMENT_BITS = 10;
     private static final int SMALL = 8_192;
+    private static final int SLOT_BITS = 27;
+    private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
+    private static final int ENTRY_HASH_SHIFT = 40;
+    private static final int MAX_SLOTS = SLOT_MASK - 1;
     private static final int CHUNK_BITS = 8;
     private static final int CHUNK = 1 << CHUNK_BITS;
     private static final int MAX_CHUNK_BYTES = 1 << 16;
@@ -121,7 +125,7 @@ public final class ResourceIndex {
         long hash = hash();
         int slot = lookUp(hash);
         if (slot == NONE) {
-            slot = freeCount > 0 ? popFree() : used++;
+            slot = freeCount > 0 ? popFree() : nextUnused();
             store(slot);
             insert(hash, slot);
             size++;
@@ -130,6 +134,13 @@ public final class ResourceIndex {
         lastName = name;
         lastSlot = slot;
         return slot;
+    }
+
+    private int nextUnused() {
+        if (used == MAX_SLOTS) {
+            throw new IllegalStateException("There are " + used + " resources, more than an index can number");
+        }
+        return used++;
     }
 
     /** Gives a slot back; it is used again when nobody uses it any more. */
@@ -328,12 +339,23 @@ public final class ResourceIndex {
     private int lookUp(long hash) {
         int[] segment = segments[segmentOf(hash)];
         int mask = segment.length - 1;
+        int bits = hashBits(hash);
         for (int at = (int) hash & mask; segment[at] != 0; at = (at + 1) & mask) {
-            if (isScratch(segment[at] - 1)) {
-                return segment[at] - 1;
+            int entry = segment[at];
+            if ((entry & ~SLOT_MASK) == bits && isScratch(slotOf(entry))) {
+                return slotOf(entry);
             }
         }
         return NONE;
+    }
+
+    /** Bits of a hash that neither choose the segment nor the place, where an entry has them. */
+    private static int hashBits(long hash) {
+        return (int) (hash >>> ENTRY_HASH_SHIFT) << SLOT_BITS;
+    }
+
+    private static int slotOf(int entry) {
+        return (entry & SLOT_MASK) - 1;
     }
 
     private void insert(long hash, int slot) {
@@ -354,7 +376,7 @@ public final class ResourceIndex {
         while (segment[at] != 0) {
             at = (at + 1) & mask;
         }
-        segment[at] = slot + 1;
+        segment[at] = hashBits(hash) | (slot + 1);
         segmentSizes[number]++;
     }
 
@@ -364,7 +386,7 @@ public final class ResourceIndex {
         segmentSizes[number] = 0;
         for (int entry : old) {
             if (entry != 0) {
-                put(number, hashOf(entry - 1), entry - 1);
+                put(number, hashOf(slotOf(entry)), slotOf(entry));
             }
         }
     }
@@ -376,12 +398,12 @@ public final class ResourceIndex {
         Arrays.setAll(segments, i -> new int[16]);
         for (int entry : old) {
             if (entry != 0) {
-                long hash = hashOf(entry - 1);
+                long hash = hashOf(slotOf(entry));
                 int number = segmentOf(hash);
                 if (segmentSizes[number] * 4 >= segments[number].length * 3) {
                     grow(number);
                 }
-                put(number, hash, entry - 1);
+                put(number, hash, slotOf(entry));
             }
         }
     }
@@ -392,11 +414,11 @@ public final class ResourceIndex {
         int[] segment = segments[number];
         int mask = segment.length - 1;
         int hole = (int) hash & mask;
-        while (segment[hole] != slot + 1) {
+        while (slotOf(segment[hole]) != slot) {
             hole = (hole + 1) & mask;
         }
         for (int at = (hole + 1) & mask; segment[at] != 0; at = (at + 1) & mask) {
-            int home = (int) hashOf(segment[at] - 1) & mask;
+            int home = (int) hashOf(slotOf(segment[at])) & mask;
             if (((at - home) & mask) >= ((at - hole) & mask)) {
                 segment[hole] = segment[at];
                 hole = at;
