@@ -14,6 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,6 +77,25 @@ class SampleJarIT {
             assertThat(node.awaitExit(SOON)).isNotZero();
         }
         assertThat(output().split("paxoslease.lease-time", -1)).hasSizeGreaterThanOrEqualTo(3);
+    }
+
+    @Test
+    void itsLibrariesAreThoseThatTheDocumentsName() throws IOException {
+        String page = Files.readString(Path.of("../docs/security.md"));
+        String section = page.substring(page.indexOf("## What the starter brings"));
+        Set<String> named = Pattern.compile("(?m)([\\w.-]+):jar:([\\w.-]+):(?:compile|runtime)$")
+                .matcher(section)
+                .results()
+                .map(library -> library.group(1) + "-" + library.group(2) + ".jar")
+                // Starters have no classes of their own, so they are not packaged.
+                .filter(library -> !library.contains("starter"))
+                .collect(Collectors.toSet());
+        try (JarFile jar = new JarFile("target/sample-app.jar")) {
+            assertThat(jar.stream().map(JarEntry::getName).filter(name -> name.matches("BOOT-INF/lib/.+")))
+                    .extracting(name -> name.substring("BOOT-INF/lib/".length()))
+                    .filteredOn(library -> !library.startsWith("paxoslease-spring-boot-starter"))
+                    .containsExactlyInAnyOrderElementsOf(named);
+        }
     }
 
     private JavaProcess start(String... arguments) throws IOException {
