@@ -188,6 +188,11 @@ final class BenchNode {
                 node.election(words[1]).resign();
                 yield Long.toString(start);
             }
+            case "ends" ->
+                Long.toString(node.election(words[1])
+                        .lease()
+                        .map(lease -> System.nanoTime() + lease.remaining().toNanos())
+                        .orElse(System.nanoTime()));
             case "acquired" -> lastAcquired;
             default -> throw new IllegalArgumentException(words[0]);
         };

@@ -15,12 +15,14 @@ import java.util.Locale;
 /**
  * A cell of three processes on the loopback interface, each a node behind a Tomcat. The first node does the work that is measured, all three
  * answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time is that of all Java threads of
- * the three processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole process; {@code -Dnode.options=…} passes options to their JVMs.
+ * the three processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole process.
+ * {@code -Dnode.options=…} passes options to their JVMs.
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [heap] [leases] [leaseMillis] [seconds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark handover [oneRoundTrip] [rounds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark takeover [oneRoundTrip] [rounds]
  * </pre>
  */
 public final class CellBenchmark {
@@ -53,6 +55,7 @@ public final class CellBenchmark {
                         number(arguments, 5, 60),
                         arguments.length > 2 ? arguments[2] : "256m");
             case "handover" -> handover(oneRoundTrip, (int) number(arguments, 2, 200));
+            case "takeover" -> takeover(oneRoundTrip, (int) number(arguments, 2, 40));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -148,40 +151,72 @@ public final class CellBenchmark {
             }
             long[] nanos = new long[rounds];
             for (int i = -20; i < rounds; i++) {
-                Node leader = null;
-                while (leader == null) {
-                    for (Node node : cell.nodes) {
-                        leader = node.ask("leads leader").equals("true") ? node : leader;
-                    }
-                }
+                Node leader = cell.awaitLeader();
                 Thread.sleep(50);
                 long start = Long.parseLong(leader.ask("resign leader"));
-                long first = Long.MAX_VALUE;
-                while (first == Long.MAX_VALUE) {
-                    // The nodes write down when; asking all the time would take the processors away from them.
-                    Thread.sleep(20);
-                    for (Node node : cell.nodes) {
-                        String acquired = node.ask("acquired");
-                        if (!acquired.isEmpty()) {
-                            long took = Long.parseLong(acquired.split(" ")[1]) - start;
-                            first = took > 0 ? Math.min(first, took) : first;
-                        }
-                    }
-                }
+                long took = awaitAcquired(cell.nodes, start) - start;
                 if (i >= 0) {
-                    nanos[i] = first;
+                    nanos[i] = took;
                 }
             }
-            Arrays.sort(nanos);
-            System.out.printf(
-                    Locale.ROOT,
-                    "hand-over after resign, %d rounds: p50 %.2f ms, p90 %.2f ms, p99 %.2f ms, max %.2f ms%n",
-                    rounds,
-                    nanos[rounds / 2] / 1e6,
-                    nanos[rounds * 9 / 10] / 1e6,
-                    nanos[rounds * 99 / 100] / 1e6,
-                    nanos[rounds - 1] / 1e6);
+            print("hand-over after resign", nanos);
         }
+    }
+
+    /** From the moment at which the lease of a leader ends that is killed just after an extension. */
+    private static void takeover(boolean oneRoundTrip, int rounds) throws Exception {
+        try (Nodes cell = new Nodes(3, 1_000, oneRoundTrip, "128m")) {
+            cell.warmUp();
+            for (Node node : cell.nodes) {
+                node.ask("elect leader");
+            }
+            long[] nanos = new long[rounds];
+            for (int i = 0; i < rounds; i++) {
+                Node leader = cell.awaitLeader();
+                long end;
+                do {
+                    end = Long.parseLong(leader.ask("ends leader"));
+                } while (end - System.nanoTime() < 900_000_000L);
+                leader.kill();
+                List<Node> others = new ArrayList<>(cell.nodes);
+                others.remove(leader);
+                nanos[i] = awaitAcquired(others, end - 500_000_000L) - end;
+                Node again = cell.restart(leader);
+                again.ask("cycles 16 2000");
+                again.ask("elect leader");
+            }
+            print("take-over after SIGKILL, from the end of the lease", nanos);
+        }
+    }
+
+    /** When one of the nodes acquired the lease, which was after the instant. */
+    private static long awaitAcquired(List<Node> nodes, long after) throws Exception {
+        long first = Long.MAX_VALUE;
+        while (first == Long.MAX_VALUE) {
+            // The nodes write down when; asking all the time would take the processors away from them.
+            Thread.sleep(20);
+            for (Node node : nodes) {
+                String acquired = node.ask("acquired");
+                if (!acquired.isEmpty()) {
+                    long at = Long.parseLong(acquired.split(" ")[1]);
+                    first = at - after > 0 ? Math.min(first, at) : first;
+                }
+            }
+        }
+        return first;
+    }
+
+    private static void print(String what, long[] nanos) {
+        Arrays.sort(nanos);
+        System.out.printf(
+                Locale.ROOT,
+                "%s, %d rounds: p50 %.2f ms, p90 %.2f ms, p99 %.2f ms, max %.2f ms%n",
+                what,
+                nanos.length,
+                nanos[nanos.length / 2] / 1e6,
+                nanos[nanos.length * 9 / 10] / 1e6,
+                nanos[nanos.length * 99 / 100] / 1e6,
+                nanos[nanos.length - 1] / 1e6);
     }
 
     private static long[] minus(long[] after, long[] before) {
@@ -237,6 +272,24 @@ public final class CellBenchmark {
             }
         }
 
+        Node awaitLeader() throws IOException {
+            while (true) {
+                for (Node node : nodes) {
+                    if (node.ask("leads leader").equals("true")) {
+                        return node;
+                    }
+                }
+            }
+        }
+
+        /** The next life of a node that was killed. */
+        Node restart(Node killed) throws IOException {
+            Node again = new Node(killed.command);
+            nodes.set(nodes.indexOf(killed), again);
+            again.awaitReady();
+            return again;
+        }
+
         long[] counters() throws IOException {
             long[] sum = new long[COUNTERS.length];
             for (Node node : nodes) {
@@ -257,11 +310,13 @@ public final class CellBenchmark {
     }
 
     private static final class Node {
+        private final List<String> command;
         private final Process process;
         private final Writer in;
         private final BufferedReader out;
 
         Node(List<String> command) throws IOException {
+            this.command = command;
             process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
@@ -293,6 +348,10 @@ public final class CellBenchmark {
             return Arrays.stream(ask("counters").split(" "))
                     .mapToLong(Long::parseLong)
                     .toArray();
+        }
+
+        void kill() throws InterruptedException {
+            process.destroyForcibly().waitFor();
         }
 
         void close() throws IOException {
