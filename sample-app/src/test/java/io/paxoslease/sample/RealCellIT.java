@@ -355,9 +355,12 @@ class RealCellIT {
             figure(
                     "rolling restart: %d ms, hand-overs in ms: %s, a leader for %.3f %% of the time, lost: %s; machine lag %d ms",
                     tookNanos / MILLISECOND, millis(gaps), 100 * share, lost, lag.nanos() / MILLISECOND);
-            assertThat(gaps).hasSizeGreaterThanOrEqualTo(RealCell.leases().size());
+            assertThat(gaps).isNotEmpty();
             if (lag.isCalm()) {
                 assertThat(lost).isEmpty();
+                assertThat(gaps)
+                        .as("each lease was led by a node that was restarted")
+                        .hasSizeGreaterThanOrEqualTo(RealCell.leases().size());
                 assertThat(share).isGreaterThan(0.99);
             }
         }
