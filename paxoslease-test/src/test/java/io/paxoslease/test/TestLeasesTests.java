@@ -170,7 +170,8 @@ class TestLeasesTests {
         leases.revoke("import");
         CompletableFuture<Lease> waiting = CompletableFuture.supplyAsync(() -> {
             try {
-                return manager.acquire("import", leases.leaseTime(), Duration.ofMinutes(1));
+                // A minute of the cell passes in milliseconds, in which this thread may not get to run.
+                return manager.acquire("import", leases.leaseTime(), Duration.ofDays(1));
             } catch (InterruptedException | LeaseUnavailableException failure) {
                 throw new IllegalStateException(failure);
             }
