@@ -663,7 +663,11 @@ final class LeaseEngine {
             candidacy.attempt = request.ballot();
             candidacy.rejectedBy = 0;
             if (attemptsTold) {
-                out.notices.add(new Notice.AttemptBegan(candidacy.resource, candidacy.state == State.EXTENDING));
+                out.notices.add(new Notice.AttemptBegan(
+                        candidacy.resource,
+                        candidacy.state == State.EXTENDING
+                                ? AttemptListener.Purpose.EXTEND
+                                : AttemptListener.Purpose.ACQUIRE));
             }
         }
         if (request instanceof PrepareRequest) {
@@ -675,22 +679,15 @@ final class LeaseEngine {
         }
     }
 
-    private void tellEnd(Candidacy candidacy, @Nullable Outcome failure, Output out) {
+    private void tellEnd(Candidacy candidacy, AttemptListener.Outcome outcome, @Nullable String reason, Output out) {
         if (attemptsTold) {
-            out.notices.add(new Notice.AttemptEnded(
-                    candidacy.resource,
-                    failure == null
-                            ? AttemptListener.Outcome.SUCCESS
-                            : failure instanceof Outcome.Withdrawn
-                                    ? AttemptListener.Outcome.WITHDRAWN
-                                    : AttemptListener.Outcome.FAILURE,
-                    failure == null ? null : describe(failure)));
+            out.notices.add(new Notice.AttemptEnded(candidacy.resource, outcome, reason));
         }
     }
 
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         measureRound(candidacy, now);
-        tellEnd(candidacy, null, out);
+        tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
         candidacy.failures = 0;
@@ -701,7 +698,7 @@ final class LeaseEngine {
 
     private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         measureRound(candidacy, now);
-        tellEnd(candidacy, null, out);
+        tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
         candidacy.failures = 0;
@@ -740,11 +737,17 @@ final class LeaseEngine {
     }
 
     private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
-        tellEnd(candidacy, outcome, out);
-        if (outcome instanceof Outcome.Withdrawn || candidacy.claims.isEmpty()) {
+        boolean withdrawn = outcome instanceof Outcome.Withdrawn;
+        String reason = describe(outcome);
+        tellEnd(
+                candidacy,
+                withdrawn ? AttemptListener.Outcome.WITHDRAWN : AttemptListener.Outcome.FAILURE,
+                reason,
+                out);
+        if (withdrawn || candidacy.claims.isEmpty()) {
             return;
         }
-        candidacy.lastReason = describe(outcome);
+        candidacy.lastReason = reason;
         Claim claim = firstClaim(candidacy);
         Tenure tenure = claim.tenure;
         if (candidacy.state == State.EXTENDING && tenure != null) {

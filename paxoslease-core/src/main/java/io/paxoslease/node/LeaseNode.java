@@ -671,9 +671,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                     null,
                     Duration.ZERO));
         } else if (notice instanceof Notice.AttemptBegan began) {
-            AttemptListener.Purpose purpose =
-                    began.extension() ? AttemptListener.Purpose.EXTEND : AttemptListener.Purpose.ACQUIRE;
-            publish(began.resource(), listener -> listener.onBegin(began.resource(), purpose));
+            publish(began.resource(), listener -> listener.onBegin(began.resource(), began.purpose()));
         } else if (notice instanceof Notice.AttemptEnded ended) {
             publish(ended.resource(), listener -> listener.onEnd(ended.resource(), ended.outcome(), ended.reason()));
         }

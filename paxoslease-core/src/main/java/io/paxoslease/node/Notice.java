@@ -63,7 +63,7 @@ sealed interface Notice {
     record LeaderChanged(String resource, @Nullable Incarnation leader) implements Notice {}
 
     /** An attempt begins; told only if asked for. */
-    record AttemptBegan(String resource, boolean extension) implements Notice {}
+    record AttemptBegan(String resource, AttemptListener.Purpose purpose) implements Notice {}
 
     /** The attempt that began last has ended; told only if asked for. The reason is null if it succeeded. */
     record AttemptEnded(

@@ -7,9 +7,8 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseTransition;
 import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.bounded.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -72,11 +71,8 @@ class MonitoringTests {
     @BeforeAll
     static void runTwoApplications() throws IOException {
         List<ConfigurableApplicationContext> applications = new ArrayList<>();
-        try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                ServerSocket second = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            int[] ports = {first.getLocalPort(), second.getLocalPort()};
-            first.close();
-            second.close();
+        int[] ports = FreePorts.take(2);
+        try {
             for (int i = 0; i < ports.length; i++) {
                 applications.add(new SpringApplicationBuilder(App.class)
                         .web(WebApplicationType.SERVLET)

@@ -216,12 +216,13 @@ record CellConfiguration(
         }
 
         private int listeningPort() {
-            int port = environment.getProperty("server.port", Integer.class, 8080);
-            return onManagementPort() ? environment.getProperty("management.server.port", Integer.class, port) : port;
+            return properties.endpoint().port() == Port.MANAGEMENT
+                    ? environment.getProperty("management.server.port", Integer.class, serverPort())
+                    : serverPort();
         }
 
-        private boolean onManagementPort() {
-            return properties.endpoint().port() == Port.MANAGEMENT;
+        private int serverPort() {
+            return environment.getProperty("server.port", Integer.class, 8080);
         }
 
         private void warnIfProposerOnly(String nodeId, Map<String, URI> members) {
@@ -350,10 +351,7 @@ record CellConfiguration(
 
         /** Actuator's server has TLS settings of its own where it has a port of its own. */
         private String clientAuth() {
-            boolean ownPort = onManagementPort()
-                    && environment.containsProperty("management.server.port")
-                    && listeningPort() != environment.getProperty("server.port", Integer.class, 8080);
-            return ownPort ? "management.server.ssl.client-auth" : "server.ssl.client-auth";
+            return listeningPort() == serverPort() ? "server.ssl.client-auth" : "management.server.ssl.client-auth";
         }
 
         private List<WireSettings.Secret> secrets() {

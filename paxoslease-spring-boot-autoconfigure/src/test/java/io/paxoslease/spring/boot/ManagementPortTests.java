@@ -4,18 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.LeaseManager;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
+import io.paxoslease.spring.bounded.FreePorts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,8 +19,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.http.client.ReactorResourceFactory;
+import org.springframework.context.annotation.Import;
 
 /** Whole applications, beside Spring Security as Boot configures it, whose acceptors answer in the web server of Actuator. */
 @Timeout(180)
@@ -45,23 +37,15 @@ class ManagementPortTests {
             excludeName = {
                 "org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration"
             })
-    static class ReactiveApp {
-
-        /** Else the first application to close would end the event loops of all. */
-        @Bean
-        ReactorResourceFactory reactorResources() {
-            ReactorResourceFactory resources = new ReactorResourceFactory();
-            resources.setUseGlobalResources(false);
-            return resources;
-        }
-    }
+    @Import(ReactiveCellTests.OwnEventLoops.class)
+    static class ReactiveApp {}
 
     @ParameterizedTest
     @EnumSource(
             value = WebApplicationType.class,
             names = {"SERVLET", "REACTIVE"})
     void aCellElectsOnItsManagementPorts(WebApplicationType type) throws Exception {
-        int[] ports = freePorts(4);
+        int[] ports = FreePorts.take(4);
         List<ConfigurableApplicationContext> applications = new ArrayList<>();
         try {
             for (int i = 0; i < 2; i++) {
@@ -79,10 +63,12 @@ class ManagementPortTests {
                             .acquire("job", Duration.ofSeconds(1), Duration.ofSeconds(60))
                             .isHeld())
                     .isTrue();
-            assertThat(status(ports[2], "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
-            assertThat(status(ports[0], "/paxoslease/messages")).isNotEqualTo(NOT_A_FRAME);
-            assertThat(status(ports[2], "/actuator/lease")).isIn(401, 403);
-            assertThat(status(ports[2], "/paxoslease")).isIn(401, 403);
+            assertThat(ReactiveCellTests.status(ports[2], "/paxoslease/messages"))
+                    .isEqualTo(NOT_A_FRAME);
+            assertThat(ReactiveCellTests.status(ports[0], "/paxoslease/messages"))
+                    .isNotEqualTo(NOT_A_FRAME);
+            assertThat(ReactiveCellTests.status(ports[2], "/actuator/lease")).isIn(401, 403);
+            assertThat(ReactiveCellTests.status(ports[2], "/paxoslease")).isIn(401, 403);
         } finally {
             applications.forEach(ConfigurableApplicationContext::close);
         }
@@ -93,14 +79,14 @@ class ManagementPortTests {
             value = WebApplicationType.class,
             names = {"SERVLET", "REACTIVE"})
     void theManagementServerMayBeThatOfTheApplication(WebApplicationType type) throws Exception {
-        int port = freePorts(1)[0];
+        int port = FreePorts.take(1)[0];
         try (ConfigurableApplicationContext application = start(
                 type,
                 "--paxoslease.endpoint.port=management",
                 "--server.port=" + port,
                 "--paxoslease.members.n0=http://localhost:" + port)) {
             assertThat(application.isRunning()).isTrue();
-            assertThat(status(port, "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
+            assertThat(ReactiveCellTests.status(port, "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
         }
     }
 
@@ -109,21 +95,23 @@ class ManagementPortTests {
             value = WebApplicationType.class,
             names = {"SERVLET", "REACTIVE"})
     void byDefaultTheManagementPortDoesNotAnswer(WebApplicationType type) throws Exception {
-        int[] ports = freePorts(2);
+        int[] ports = FreePorts.take(2);
         try (ConfigurableApplicationContext application = start(
                 type,
                 "--server.port=" + ports[0],
                 "--management.server.port=" + ports[1],
                 "--paxoslease.members.n0=http://localhost:" + ports[0])) {
             assertThat(application.isRunning()).isTrue();
-            assertThat(status(ports[0], "/paxoslease/messages")).isEqualTo(NOT_A_FRAME);
-            assertThat(status(ports[1], "/paxoslease/messages")).isNotEqualTo(NOT_A_FRAME);
+            assertThat(ReactiveCellTests.status(ports[0], "/paxoslease/messages"))
+                    .isEqualTo(NOT_A_FRAME);
+            assertThat(ReactiveCellTests.status(ports[1], "/paxoslease/messages"))
+                    .isNotEqualTo(NOT_A_FRAME);
         }
     }
 
     @Test
     void withoutAManagementServerTheStartFails() throws Exception {
-        int port = freePorts(1)[0];
+        int port = FreePorts.take(1)[0];
         assertThatThrownBy(() -> start(
                                 WebApplicationType.SERVLET,
                                 "--paxoslease.endpoint.port=management",
@@ -147,31 +135,5 @@ class ManagementPortTests {
                 .web(type)
                 .run(Stream.concat(Arrays.stream(common), Arrays.stream(settings))
                         .toArray(String[]::new));
-    }
-
-    private static int status(int port, String path) throws IOException, InterruptedException {
-        return HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
-                                .POST(HttpRequest.BodyPublishers.ofString("x"))
-                                .build(),
-                        BodyHandlers.discarding())
-                .statusCode();
-    }
-
-    private static int[] freePorts(int count) throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (int i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return IntStream.range(0, count)
-                    .map(i -> sockets.get(i).getLocalPort())
-                    .toArray();
-        } finally {
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-        }
     }
 }

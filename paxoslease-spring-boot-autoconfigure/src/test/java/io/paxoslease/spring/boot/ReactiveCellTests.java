@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.spring.bounded.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -14,7 +13,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringBootConfiguration;
@@ -23,6 +21,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.http.client.ReactorResourceFactory;
 
 /** Three whole applications without servlets, beside Spring Security as Boot configures it. */
@@ -31,9 +31,13 @@ class ReactiveCellTests {
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class App {
+    @Import(OwnEventLoops.class)
+    static class App {}
 
-        /** Else the first application to close would end the event loops of all three. */
+    /** Else the first application to close would end the event loops of all. */
+    @Configuration(proxyBeanMethods = false)
+    static class OwnEventLoops {
+
         @Bean
         ReactorResourceFactory reactorResources() {
             ReactorResourceFactory resources = new ReactorResourceFactory();
@@ -44,7 +48,7 @@ class ReactiveCellTests {
 
     @Test
     void electsAndOpensNothingElse() throws Exception {
-        int[] ports = freePorts();
+        int[] ports = FreePorts.take(3);
         List<ConfigurableApplicationContext> applications = new ArrayList<>();
         try {
             for (int i = 0; i < ports.length; i++) {
@@ -87,7 +91,8 @@ class ReactiveCellTests {
                         "--paxoslease.members.n2=http://localhost:" + ports[2]);
     }
 
-    private static int status(int port, String path) throws IOException, InterruptedException {
+    /** What a post to a path is answered with that is no frame. */
+    static int status(int port, String path) throws IOException, InterruptedException {
         return HttpClient.newHttpClient()
                 .send(
                         HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
@@ -95,19 +100,5 @@ class ReactiveCellTests {
                                 .build(),
                         BodyHandlers.discarding())
                 .statusCode();
-    }
-
-    private static int[] freePorts() throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (int i = 0; i < 3; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return IntStream.range(0, 3).map(i -> sockets.get(i).getLocalPort()).toArray();
-        } finally {
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-        }
     }
 }

@@ -6,9 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.spring.bounded.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -19,7 +18,6 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,7 +55,7 @@ class MutualTlsCellTests {
         keyStore = directory.resolve("cell.p12");
         trustStore = directory.resolve("trusted.p12");
         replaceKey();
-        ports = freePorts();
+        ports = FreePorts.take(2);
     }
 
     @AfterEach
@@ -142,12 +140,5 @@ class MutualTlsCellTests {
                                 .build(),
                         BodyHandlers.discarding())
                 .statusCode();
-    }
-
-    private static int[] freePorts() throws IOException {
-        try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                ServerSocket second = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return IntStream.of(first.getLocalPort(), second.getLocalPort()).toArray();
-        }
     }
 }

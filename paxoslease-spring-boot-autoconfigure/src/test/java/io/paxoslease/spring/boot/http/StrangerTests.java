@@ -8,14 +8,13 @@ import static org.awaitility.Awaitility.await;
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.protocol.Cell;
+import io.paxoslease.spring.bounded.FreePorts;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import io.paxoslease.wire.FrameServer;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
@@ -109,7 +108,7 @@ class StrangerTests {
 
     @BeforeAll
     static void startTheCell() throws IOException {
-        ports = freePorts();
+        ports = FreePorts.take(NODES.size());
         for (int i = 0; i < ports.length; i++) {
             APPLICATIONS.add(new SpringApplicationBuilder(App.class)
                     .web(WebApplicationType.SERVLET)
@@ -445,19 +444,5 @@ class StrangerTests {
     private static void text(String text, DataOutputStream out) throws IOException {
         out.writeByte(text.length());
         out.write(text.getBytes(UTF_8));
-    }
-
-    private static int[] freePorts() throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (int i = 0; i < NODES.size(); i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return sockets.stream().mapToInt(ServerSocket::getLocalPort).toArray();
-        } finally {
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-        }
     }
 }
