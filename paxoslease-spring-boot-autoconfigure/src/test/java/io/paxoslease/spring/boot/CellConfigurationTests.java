@@ -128,6 +128,20 @@ class CellConfigurationTests {
         }
 
         @Test
+        void isTheMemberWithTheManagementPortIfThatIsWhereAcceptorsAnswer() {
+            String[] both = with(THREE_LOCAL, "server.port=8082", "management.server.port=8083");
+            assertThat(configure(both).node().nodeId()).isEqualTo("b");
+            assertThat(configure(with(both, "paxoslease.endpoint.port=management"))
+                            .node()
+                            .nodeId())
+                    .isEqualTo("c");
+            assertThat(configure(with(THREE_LOCAL, "server.port=8082", "paxoslease.endpoint.port=management"))
+                            .node()
+                            .nodeId())
+                    .isEqualTo("b");
+        }
+
+        @Test
         void isTheMemberWithAnAddressOfThisHost() {
             CellConfiguration cell = configure(
                     "paxoslease.members.a=http://10.0.0.1:8080",
@@ -326,6 +340,26 @@ class CellConfigurationTests {
                     .isTrue();
             refused(https);
             refused(with(https, "server.ssl.client-auth=need", "paxoslease.members.b=http://10.0.0.2:8080"));
+        }
+
+        @Test
+        void mutualTlsMustBeThatOfTheServerInWhichAcceptorsAnswer() {
+            String[] https = {
+                "paxoslease.node-id=a",
+                "paxoslease.members.a=https://10.0.0.1:9443",
+                "paxoslease.ssl.bundle=cell",
+                "paxoslease.endpoint.port=management"
+            };
+            String[] ownPort = with(https, "management.server.port=9443");
+
+            assertThat(refused(with(ownPort, "server.ssl.client-auth=need")).remedy())
+                    .contains("management.server.ssl.client-auth=need");
+            assertThat(configure(with(ownPort, "management.server.ssl.client-auth=need"))
+                            .isAcceptor())
+                    .isTrue();
+            refused(with(https, "management.server.ssl.client-auth=need"));
+            assertThat(configure(with(https, "server.ssl.client-auth=need")).isAcceptor())
+                    .isTrue();
         }
 
         @Test
