@@ -5,118 +5,273 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs application code off the protocol's threads: in order per key, and a key whose code blocks does not hold up the others. Threads
+ * Runs application code off the protocol's threads: in order per key, and a key whose code blocks does not hold up the others for long. Threads
  * come when needed and go when idle.
+ *
+ * <p>One thread has the turn and runs task after task, because most tasks are shorter than a change of threads. While others wait, a second
+ * thread watches; if no task has begun for two milliseconds it takes the turn, and what comes for the key in which the first is stuck waits for
+ * that thread.
+ *
+ * <pre>
+ *   dispatch(key, …) --> tasks of all keys --> the worker whose turn it is --stuck--> the watcher has the turn
+ *                            |
+ *                            +-- of a key in which a worker is stuck --> deferred --> that worker, when it goes on
+ * </pre>
  */
 final class Dispatcher implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Dispatcher.class.getName());
+    private static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long END = -1;
+
+    /** Application code; without a key it needs no order. */
+    private record Task(@Nullable String key, Runnable code) {}
 
     private final ThreadPoolExecutor threads;
-    private final Map<String, ArrayDeque<Runnable>> queues = new HashMap<>();
-    private final Object idle = new Object();
+
+    // All under the monitor of this object.
+    private final ArrayDeque<Task> tasks = new ArrayDeque<>();
+    private final Map<String, ArrayDeque<Task>> deferred = new HashMap<>();
+    private final ArrayDeque<Worker> idle = new ArrayDeque<>();
+    private @Nullable Worker turn;
+    private @Nullable Worker watcher;
+    private long begun;
     private int running;
+    private boolean closed;
 
     Dispatcher(String nodeId) {
         AtomicInteger number = new AtomicInteger();
-        this.threads =
-                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+        this.threads = new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new SynchronousQueue<>(), task -> {
                     Thread thread = new Thread(task, "paxoslease-" + nodeId + "-events-" + number.incrementAndGet());
                     thread.setDaemon(true);
                     return thread;
                 });
     }
 
-    /** For work that needs no order. */
-    Executor unordered() {
-        return this::execute;
+    /** Runs a task after all tasks with the same key that were given before. */
+    void dispatch(String key, Runnable code) {
+        add(new Task(key, code));
     }
 
-    private void execute(Runnable task) {
-        synchronized (idle) {
+    /** Runs a task that needs no order. */
+    void execute(Runnable code) {
+        add(new Task(null, code));
+    }
+
+    /** Runs a task now whatever else is under way, on a thread of its own. */
+    void executeAtOnce(Runnable code) {
+        synchronized (this) {
             running++;
         }
         threads.execute(() -> {
-            try {
-                task.run();
-            } finally {
-                synchronized (idle) {
-                    running--;
-                    idle.notifyAll();
-                }
+            runSafely(null, code);
+            synchronized (this) {
+                ended();
             }
         });
     }
 
-    /** Runs a task after all tasks with the same key that were given before. */
-    void dispatch(String key, Runnable task) {
-        synchronized (queues) {
-            ArrayDeque<Runnable> queue = queues.get(key);
-            if (queue != null) {
-                queue.add(task);
-                return;
-            }
-            queue = new ArrayDeque<>();
-            queue.add(task);
-            queues.put(key, queue);
+    private synchronized void add(Task task) {
+        tasks.add(task);
+        if (turn == null) {
+            turn = summon();
+        } else if (watcher == null && turn.current != null) {
+            watcher = summon();
         }
-        execute(() -> drain(key));
     }
 
-    private void drain(String key) {
-        while (true) {
-            Runnable task;
-            synchronized (queues) {
-                ArrayDeque<Runnable> queue = queues.get(key);
-                task = queue == null ? null : queue.poll();
-                if (task == null) {
-                    queues.remove(key);
-                    return;
+    private Worker summon() {
+        Worker worker = idle.pollLast();
+        if (worker == null) {
+            worker = new Worker();
+            threads.execute(worker);
+        } else {
+            worker.resting = false;
+            LockSupport.unpark(worker.thread);
+        }
+        return worker;
+    }
+
+    /** The next task that need not wait for a worker that is stuck. */
+    private @Nullable Task poll() {
+        Task task;
+        while ((task = tasks.poll()) != null) {
+            ArrayDeque<Task> waiting = task.key() == null ? null : deferred.get(task.key());
+            if (waiting == null) {
+                return task;
+            }
+            waiting.add(task);
+        }
+        return null;
+    }
+
+    private void ended() {
+        running--;
+        if (running == 0 && tasks.isEmpty()) {
+            notifyAll();
+        }
+    }
+
+    private final class Worker implements Runnable {
+        private @Nullable Thread thread;
+        private @Nullable Task current;
+        private boolean watching;
+        private long watchesSince;
+        private long begunThen;
+        private boolean resting;
+        private long restsSince;
+
+        @Override
+        public void run() {
+            thread = Thread.currentThread();
+            long waitNanos;
+            while ((waitNanos = advance()) != END) {
+                Task task = current;
+                if (task != null) {
+                    runSafely(task.key(), task.code());
+                } else {
+                    LockSupport.parkNanos(this, waitNanos);
                 }
             }
-            runSafely(key, task);
+        }
+
+        /** Ends the current task, if any, and finds the next. Without one it tells how long to wait. */
+        private long advance() {
+            synchronized (Dispatcher.this) {
+                Task last = current;
+                if (last != null) {
+                    current = turn == this ? null : nextDeferred(last);
+                    ended();
+                }
+                if (current == null && watcher == this) {
+                    watch();
+                }
+                if (current == null && turn == this) {
+                    takeTurn();
+                }
+                if (current != null) {
+                    return 0;
+                }
+                return watcher == this ? STUCK_NANOS : rest();
+            }
+        }
+
+        /** What waited for this worker while it was stuck. */
+        private @Nullable Task nextDeferred(Task last) {
+            ArrayDeque<Task> waiting = last.key() == null ? null : deferred.get(last.key());
+            if (waiting == null) {
+                return null;
+            }
+            Task next = waiting.poll();
+            if (next == null) {
+                deferred.remove(last.key());
+                return null;
+            }
+            running++;
+            return next;
+        }
+
+        private void watch() {
+            long now = System.nanoTime();
+            Worker watched = turn;
+            if (watched == null || tasks.isEmpty()) {
+                stopWatching();
+            } else if (!watching || begun != begunThen) {
+                watching = true;
+                watchesSince = now;
+                begunThen = begun;
+            } else if (now - watchesSince >= STUCK_NANOS) {
+                Task stuck = watched.current;
+                if (stuck != null && stuck.key() != null) {
+                    deferred.put(stuck.key(), new ArrayDeque<>());
+                }
+                stopWatching();
+                turn = this;
+            }
+        }
+
+        private void stopWatching() {
+            watching = false;
+            watcher = null;
+        }
+
+        private void takeTurn() {
+            Task next = poll();
+            if (next == null) {
+                turn = null;
+                return;
+            }
+            current = next;
+            begun++;
+            running++;
+            if (!tasks.isEmpty() && watcher == null) {
+                watcher = summon();
+            }
+        }
+
+        private long rest() {
+            long now = System.nanoTime();
+            if (!resting) {
+                resting = true;
+                restsSince = now;
+                idle.add(this);
+            }
+            long left = closed ? 0 : KEEP_ALIVE_NANOS - (now - restsSince);
+            if (left <= 0) {
+                idle.remove(this);
+                return END;
+            }
+            return left;
         }
     }
 
     /** Runs application code; what it throws is logged. */
-    static void runSafely(String key, Runnable task) {
+    private static void runSafely(@Nullable String key, Runnable code) {
         try {
-            task.run();
+            code.run();
         } catch (Throwable failure) {
-            LOG.log(Level.WARNING, "A listener of lease '" + key + "' failed", failure);
+            LOG.log(
+                    Level.WARNING,
+                    key == null
+                            ? "What an application does with a lease failed"
+                            : "A listener of lease '" + key + "' failed",
+                    failure);
         }
     }
 
     /** Waits until nothing is running or queued; false after the time or an interrupt, which stays set. */
-    boolean awaitIdle(Duration atMost) {
+    synchronized boolean awaitIdle(Duration atMost) {
         long deadline = System.nanoTime() + atMost.toNanos();
-        synchronized (idle) {
-            while (running > 0) {
-                long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime() + 999_999);
-                if (millis <= 0) {
-                    return false;
-                }
-                try {
-                    idle.wait(millis);
-                } catch (InterruptedException interrupt) {
-                    Thread.currentThread().interrupt();
-                    return false;
-                }
+        while (running > 0 || !tasks.isEmpty()) {
+            long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime() + 999_999);
+            if (millis <= 0) {
+                return false;
             }
-            return true;
+            try {
+                wait(millis);
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
         }
+        return true;
     }
 
-    /** Lets what was dispatched run to its end on its own; takes nothing new. */
+    /** Lets what was dispatched run to its end on its own; threads go as soon as they are idle. */
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
+        idle.forEach(worker -> LockSupport.unpark(worker.thread));
         threads.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
     }
 }

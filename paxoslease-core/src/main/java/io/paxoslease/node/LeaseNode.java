@@ -27,10 +27,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +40,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * One life of one node: the shell that reads the clock once per event, feeds {@link LeaseEngine} and {@link LocalAcceptor}, performs what they
  * want, and tells the application.
  *
- * <p>Threads: one timer thread; every other event runs on the thread that brings it, under one lock that is never held while waiting,
- * doing I/O or running application code. Listeners run on threads of their own kind.
+ * <p>Threads: one timer thread; every other event runs on the thread that brings it, or on that of another event which holds the lock just then.
+ * The one lock is never held while waiting, doing I/O or running application code. Listeners run on threads of their own kind.
  *
  * <p>Life: made, then {@link #openAcceptor()} once the node's own port is bound (A4), {@link #start()}, {@link #close()}.
  */
@@ -59,6 +62,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final int ROUNDS_PER_CALL = 4;
     private static final int ANSWERS_PER_EVENT = 64;
     private static final int RELEASED_PER_STEP = 4_096;
+    /** How many posted steps are performed without letting go of the lock, and how often one thread takes it for those of others. */
+    private static final int POSTED_PER_LOCK = 64;
+
+    private static final int TURNS_FOR_OTHERS = 4;
 
     private final NodeSettings settings;
     private final Incarnation self;
@@ -68,6 +75,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final @Nullable LocalAcceptor acceptor;
     private final BallotSequence ballots = new BallotSequence();
     private final ReentrantLock lock = new ReentrantLock();
+    private final Queue<Posted> posted = new ConcurrentLinkedQueue<>();
     private final LeaseEngine engine;
     private final Dispatcher dispatcher;
     private final Thread timer;
@@ -173,12 +181,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private int parked() {
-        lock.lock();
-        try {
-            return engine.parked();
-        } finally {
-            lock.unlock();
-        }
+        return ask(engine::parked);
     }
 
     private void withdrawAll(Collection<Candidacy> candidacies, Now now, LeaseEngine.Output output) {
@@ -251,15 +254,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     public LeaderElection election(String leaseName) {
         Names.require("lease name", leaseName, Names.MAX_RESOURCE_BYTES);
         NodeElection election = elections.get(leaseName);
-        if (election == null) {
-            lock.lock();
-            try {
-                election = elections.computeIfAbsent(leaseName, name -> new NodeElection(this, engine.watch(name)));
-            } finally {
-                lock.unlock();
-            }
-        }
-        return election;
+        return election != null
+                ? election
+                : ask(() -> elections.computeIfAbsent(leaseName, name -> new NodeElection(this, engine.watch(name))));
     }
 
     /** The election of a name if there was a call of {@link #election} for it. */
@@ -283,7 +280,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
-        return submitOnce(name, time).result.thenApplyAsync(lease -> lease, dispatcher.unordered());
+        return submitOnce(name, time).result.thenApplyAsync(lease -> lease, dispatcher::execute);
     }
 
     @Override
@@ -319,9 +316,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private void submit(Claim claim) {
-        if (!run((now, output) -> engine.submit(claim, now, output))) {
-            claim.result.complete(Optional.empty());
-        }
+        post((now, output) -> engine.submit(claim, now, output), () -> claim.result.complete(Optional.empty()));
     }
 
     private static long nanos(Duration duration) {
@@ -374,30 +369,31 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         run((now, output) -> engine.resign(claim, now, output));
     }
 
+    /** The caller has made sure already that the lease does not count as held any more. */
     void release(Claim claim, long token) {
-        run((now, output) -> {
-            Tenure tenure = claim.tenure;
-            if (tenure == null || tenure.token() != token) {
-                return;
-            }
-            if (claim.isStanding()) {
-                engine.resign(claim, now, output);
-            } else {
-                engine.withdraw(claim, now, output);
-            }
-        });
+        post(
+                (now, output) -> {
+                    Tenure tenure = claim.tenure;
+                    if (tenure == null || tenure.token() != token) {
+                        return;
+                    }
+                    if (claim.isStanding()) {
+                        engine.resign(claim, now, output);
+                    } else {
+                        engine.withdraw(claim, now, output);
+                    }
+                },
+                () -> {});
     }
 
     /** A reader saw the deadline pass. Does not block it. */
     void endTenure(Claim claim, long token, Now seen) {
-        dispatcher
-                .unordered()
-                .execute(() -> run((now, output) -> {
-                    Tenure tenure = claim.tenure;
-                    if (tenure != null && tenure.token() == token) {
-                        engine.endTenure(claim, seen, now, output);
-                    }
-                }));
+        dispatcher.execute(() -> run((now, output) -> {
+            Tenure tenure = claim.tenure;
+            if (tenure != null && tenure.token() == token) {
+                engine.endTenure(claim, seen, now, output);
+            }
+        }));
     }
 
     void autoExtend(Claim claim) {
@@ -442,9 +438,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         run((now, output) -> engine.pin(claim, now, output));
     }
 
-    /** One that blocks must not hold up the news of its lease, so these have no order. */
-    void runLossAction(String name, Runnable action) {
-        dispatcher.unordered().execute(() -> Dispatcher.runSafely(name, action));
+    /** What stops because of a loss must neither wait for others nor hold up the news of its lease. */
+    void runLossAction(Runnable action) {
+        dispatcher.executeAtOnce(action);
     }
 
     // What the network calls.
@@ -532,9 +528,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     /** Every lease that somebody on this node wants or watches, by name. */
     public Map<String, LeaseStatus> leases() {
-        Map<String, LeaseStatus> leases = new TreeMap<>();
-        lock.lock();
-        try {
+        return ask(() -> {
+            Map<String, LeaseStatus> leases = new TreeMap<>();
             Now now = clock.now();
             for (Candidacy candidacy : engine.candidacies()) {
                 leases.put(candidacy.resource, status(candidacy, now));
@@ -542,10 +537,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             for (Candidacy candidacy : engine.parked(engine.parked())) {
                 leases.put(candidacy.resource, status(candidacy, now));
             }
-        } finally {
-            lock.unlock();
-        }
-        return leases;
+            return leases;
+        });
     }
 
     private LeaseStatus status(Candidacy candidacy, Now now) {
@@ -583,35 +576,113 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         void run(Now now, LeaseEngine.Output output);
     }
 
-    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed or is closed. */
-    private boolean run(Step step) {
-        LeaseEngine.Output output = new LeaseEngine.Output();
+    /** A step that whoever holds the lock performs, and what is done instead if the node has failed or is closed. */
+    private record Posted(Step step, Runnable otherwise) {}
+
+    /** What is to be done once the lock is free: waking others before would only make them wait for it. */
+    private static final class Afterwards {
+        final List<Runnable> answers = new ArrayList<>(0);
         boolean wakeTimer;
+    }
+
+    /** Performs a step at once. False if the node has failed or is closed. */
+    private boolean run(Step step) {
+        Afterwards afterwards = new Afterwards();
+        boolean performed;
         lock.lock();
         try {
-            if (failed || closed) {
-                return false;
+            performed = perform(step, afterwards);
+            performPosted(afterwards);
+        } finally {
+            lock.unlock();
+        }
+        finish(afterwards);
+        performPosted();
+        return performed;
+    }
+
+    /**
+     * Has a step performed before long, by this thread or by the one that holds the lock. Where many threads want something, they do not
+     * wait for each other, and what they want travels together.
+     */
+    private void post(Step step, Runnable otherwise) {
+        posted.add(new Posted(step, otherwise));
+        performPosted();
+    }
+
+    /** To be called after each time the lock was held: meanwhile others may have relied on the holder. */
+    private void performPosted() {
+        for (int turn = 0; !posted.isEmpty(); turn++) {
+            if (turn >= TURNS_FOR_OTHERS && !closed && !failed && timer.isAlive()) {
+                LockSupport.unpark(timer);
+                return;
             }
+            if (!lock.tryLock()) {
+                return;
+            }
+            Afterwards afterwards = new Afterwards();
+            try {
+                performPosted(afterwards);
+            } finally {
+                lock.unlock();
+            }
+            finish(afterwards);
+        }
+    }
+
+    private void performPosted(Afterwards afterwards) {
+        for (int i = 0; i < POSTED_PER_LOCK; i++) {
+            Posted next = posted.poll();
+            if (next == null) {
+                break;
+            }
+            if (!perform(next.step(), afterwards)) {
+                afterwards.answers.add(next.otherwise());
+            }
+        }
+        OptionalLong wake = failed ? OptionalLong.empty() : engine.nextWakeNanos();
+        afterwards.wakeTimer = wake.isPresent() && wake.getAsLong() - timerWakesNanos < 0;
+    }
+
+    private void finish(Afterwards afterwards) {
+        transport.flush();
+        for (int i = 0; i < afterwards.answers.size(); i++) {
+            afterwards.answers.get(i).run();
+        }
+        if (afterwards.wakeTimer) {
+            LockSupport.unpark(timer);
+        }
+    }
+
+    private <T> T ask(Supplier<T> question) {
+        lock.lock();
+        try {
+            return question.get();
+        } finally {
+            lock.unlock();
+            performPosted();
+        }
+    }
+
+    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed or is closed. */
+    private boolean perform(Step step, Afterwards afterwards) {
+        if (failed || closed) {
+            return false;
+        }
+        try {
+            LeaseEngine.Output output = new LeaseEngine.Output();
             Now now = clock.now();
             step.run(now, output);
             for (int i = 0; i < output.requests.size(); i++) {
                 broadcast(output.requests.get(i), now, output);
             }
-            output.notices.forEach(notice -> tell(notice, now));
+            output.notices.forEach(notice -> tell(notice, now, afterwards));
             record(output, now);
-            OptionalLong next = engine.nextWakeNanos();
-            wakeTimer = next.isPresent() && next.getAsLong() - timerWakesNanos < 0;
+            return true;
         } catch (RuntimeException impossible) {
             fail(impossible);
             return false;
-        } finally {
-            lock.unlock();
         }
-        transport.flush();
-        if (wakeTimer) {
-            LockSupport.unpark(timer);
-        }
-        return true;
     }
 
     /** Sends a request to every acceptor. The one in this process answers at once, which may cause further requests. */
@@ -631,7 +702,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    private void tell(Notice notice, Now now) {
+    private void tell(Notice notice, Now now, Afterwards afterwards) {
         if (notice instanceof Notice.Acquired acquired) {
             Claim claim = acquired.claim();
             NodeLease lease = new NodeLease(this, claim, acquired.tenure().token());
@@ -639,7 +710,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             claim.acquiredAtMillis = now.wallMillis();
             claim.extensionCount = 0;
             publish(LeaseTransition.Kind.ACQUIRED, notice.resource(), acquired.tenure(), null, acquired.tookNanos());
-            claim.result.complete(Optional.of(lease));
+            afterwards.answers.add(() -> claim.result.complete(Optional.of(lease)));
         } else if (notice instanceof Notice.Extended extended) {
             extended.claim().extensionCount++;
             extended.claim().answerExtensions(true);
@@ -660,7 +731,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             publish(LeaseTransition.Kind.RELEASED, notice.resource(), released.tenure(), null, 0);
         } else if (notice instanceof Notice.Unavailable unavailable) {
             unavailable.claim().unavailableReason = unavailable.reason();
-            unavailable.claim().result.complete(Optional.empty());
+            afterwards.answers.add(() -> unavailable.claim().result.complete(Optional.empty()));
         } else if (notice instanceof Notice.LeaderChanged changed) {
             Incarnation leader = changed.leader();
             publish(new LeaseTransition(
@@ -764,12 +835,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (acceptor != null) {
             acceptor.sweep(ROWS_PER_SWEEP, clock.now());
         }
-        lock.lock();
-        try {
-            return engine.nextWakeNanos();
-        } finally {
-            lock.unlock();
-        }
+        return ask(engine::nextWakeNanos);
     }
 
     /**
@@ -794,21 +860,16 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             before = now;
             sleep();
         }
+        performPosted();
     }
 
     private void sleep() {
-        long wakesNanos = clock.now().nanos() + LONGEST_SLEEP_NANOS;
-        lock.lock();
-        try {
+        long latest = clock.now().nanos() + LONGEST_SLEEP_NANOS;
+        long pause = ask(() -> {
             OptionalLong next = engine.nextWakeNanos();
-            if (next.isPresent() && next.getAsLong() - wakesNanos < 0) {
-                wakesNanos = next.getAsLong();
-            }
-            timerWakesNanos = wakesNanos;
-        } finally {
-            lock.unlock();
-        }
-        long pause = wakesNanos - clock.now().nanos();
+            timerWakesNanos = next.isPresent() && next.getAsLong() - latest < 0 ? next.getAsLong() : latest;
+            return timerWakesNanos - clock.now().nanos();
+        });
         if (pause > 0) {
             LockSupport.parkNanos(this, pause);
         }

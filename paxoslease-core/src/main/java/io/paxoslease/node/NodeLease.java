@@ -97,7 +97,7 @@ final class NodeLease implements Lease {
             already = lost != null;
         }
         if (already) {
-            node.runLossAction(name(), action);
+            node.runLossAction(action);
         } else {
             node.pin(claim);
         }
@@ -105,7 +105,7 @@ final class NodeLease implements Lease {
 
     @Override
     public void release() {
-        if (tenure() != null) {
+        if (tenure() != null && over.compareAndSet(false, true)) {
             node.release(claim, token);
         }
     }
@@ -119,7 +119,7 @@ final class NodeLease implements Lease {
             lossActions.clear();
         }
         if (wasLost) {
-            actions.forEach(action -> node.runLossAction(name(), action));
+            actions.forEach(action -> node.runLossAction(action));
         }
     }
 

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * and the round trips do not.
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
- * handled nothing because it does not know the session, for example after its restart. All answers, time-outs and probes are handled by one
- * daemon thread, which also calls the receiver; frames are sent by the thread that flushes.
+ * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
+ * brings them, which also calls the receiver; time-outs, probes and what fails at once by one daemon thread; frames are sent by the thread that
+ * flushes.
  */
 public final class FrameTransport implements Transport {
 
@@ -194,9 +196,33 @@ public final class FrameTransport implements Transport {
         for (int i = 0; i < requests.size(); i++) {
             listener.onMessage(FrameServer.type(requests.get(i)), "sent");
         }
+        Ending ending = new Ending(running, link, exchange);
         channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
-                .whenComplete((reply, failure) ->
-                        running.thread().execute(() -> end(running, link, exchange, reply, failure)));
+                .whenComplete(ending);
+        ending.begun = true;
+    }
+
+    /** Ends an exchange on the thread that completes it, unless that is the one that is just beginning it: what follows may begin the next. */
+    private final class Ending implements BiConsumer<@Nullable FrameReply, @Nullable Throwable> {
+        private final Running running;
+        private final MemberLink link;
+        private final Exchange exchange;
+        private volatile boolean begun;
+
+        Ending(Running running, MemberLink link, Exchange exchange) {
+            this.running = running;
+            this.link = link;
+            this.exchange = exchange;
+        }
+
+        @Override
+        public void accept(@Nullable FrameReply reply, @Nullable Throwable failure) {
+            if (begun) {
+                run(() -> end(running, link, exchange, reply, failure));
+            } else {
+                running.thread().execute(() -> end(running, link, exchange, reply, failure));
+            }
+        }
     }
 
     private void end(

@@ -91,10 +91,9 @@ final class FrameWire implements Wire {
         from.ends.transport.flush();
     }
 
-    /** The near end: carries frames, and is called back on the transport's thread, which here is an event of its own. */
+    /** The near end: carries frames. What the transport gives to a thread of its own is an event of its own. */
     private final class Channel implements FrameChannel, Transport.Receiver {
         private final Life life;
-        private Damage arriving = Damage.NONE;
         private Damage judged = Damage.NONE;
 
         Channel(Life life) {
@@ -102,12 +101,7 @@ final class FrameWire implements Wire {
         }
 
         void execute(Runnable task) {
-            Damage damage = arriving;
-            simulation.whenAwake(life, simulation.trueNanos(), () -> {
-                judged = damage;
-                task.run();
-                judged = Damage.NONE;
-            });
+            simulation.whenAwake(life, simulation.trueNanos(), task);
         }
 
         @Override
@@ -149,9 +143,9 @@ final class FrameWire implements Wire {
             }
             simulation.travel(to, life.host, answer.status(), answer.body(), (body, harm) -> {
                 if (life.host.life == life) {
-                    arriving = harm;
+                    judged = harm;
                     reply.complete(new FrameReply(answer.status(), body));
-                    arriving = Damage.NONE;
+                    judged = Damage.NONE;
                 }
             });
         }

@@ -11,8 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -283,6 +288,75 @@ class LeaseConcurrencyTests {
         }
     }
 
+    /** One thread is kept inside the node's lock while others want something. */
+    @Nested
+    class WhileAnotherThreadHoldsTheLock {
+
+        private final AtomicReference<Thread> kept = new AtomicReference<>();
+        private final CountDownLatch inside = new CountDownLatch(1);
+        private final CountDownLatch go = new CountDownLatch(1);
+        private final LeaseNode node = standalone(() -> {
+            if (Thread.currentThread() == kept.get()) {
+                inside.countDown();
+                awaitSafely(go);
+            }
+            return START;
+        });
+        private final Lease lease = node.tryAcquire("job", TIME).orElseThrow();
+        private final Thread holder = new Thread(node::onTime);
+
+        @BeforeEach
+        void keepOneInside() throws Exception {
+            kept.set(holder);
+            holder.start();
+            assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
+        }
+
+        @AfterEach
+        void letGo() throws Exception {
+            go.countDown();
+            holder.join();
+            node.close();
+        }
+
+        @Test
+        void aReleaseCountsAtOnceAndIsDoneLater() throws Exception {
+            lease.release();
+            assertThat(lease.isHeld()).isFalse();
+            CompletableFuture<Optional<Lease>> next = next();
+            assertThat(next).isNotDone();
+            go.countDown();
+            assertThat(next.get(60, TimeUnit.SECONDS).orElseThrow().fencingToken())
+                    .isGreaterThan(lease.fencingToken());
+        }
+
+        @Test
+        void aCallerIsAnsweredAlthoughTheNodeCloses() throws Exception {
+            CompletableFuture<Optional<Lease>> other =
+                    node.tryAcquireAsync("other", TIME).toCompletableFuture();
+            Thread closing = new Thread(node::close);
+            closing.start();
+            go.countDown();
+            closing.join();
+            CompletableFuture<Optional<Lease>> late = next();
+
+            assertThat(other.get(60, TimeUnit.SECONDS).filter(Lease::isHeld)).isEmpty();
+            assertThat(late.get(60, TimeUnit.SECONDS)).isEmpty();
+        }
+
+        private CompletableFuture<Optional<Lease>> next() {
+            return node.tryAcquireAsync("job", TIME).toCompletableFuture();
+        }
+    }
+
+    private static void awaitSafely(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Nested
     class Events {
 
@@ -323,21 +397,85 @@ class LeaseConcurrencyTests {
         }
 
         @Test
-        void doNotWaitForAKeyThatBlocks() throws Exception {
+        void doNotWaitForKeysThatBlock() throws Exception {
             CountDownLatch release = new CountDownLatch(1);
             CountDownLatch other = new CountDownLatch(1);
             try (Dispatcher dispatcher = new Dispatcher("test")) {
-                dispatcher.dispatch("blocked", () -> {
-                    try {
-                        release.await();
-                    } catch (InterruptedException interrupt) {
-                        Thread.currentThread().interrupt();
-                    }
+                // All are there before the first begins to block, and nothing comes after them.
+                dispatcher.dispatch("first", () -> {
+                    dispatcher.dispatch("blocked", () -> awaitSafely(release));
+                    dispatcher.dispatch("blocked too", () -> awaitSafely(release));
+                    dispatcher.execute(() -> awaitSafely(release));
+                    dispatcher.dispatch("free", other::countDown);
                 });
-                dispatcher.dispatch("free", other::countDown);
 
                 assertThat(other.await(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(dispatcher.awaitIdle(Duration.ofMillis(1))).isFalse();
                 release.countDown();
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+        }
+
+        @Test
+        void keepTheirOrderBehindOneThatBlocked() throws Exception {
+            CountDownLatch release = new CountDownLatch(1);
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch passed = new CountDownLatch(2);
+            List<Integer> order = new CopyOnWriteArrayList<>();
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                dispatcher.dispatch("a", () -> {
+                    order.add(1);
+                    blocked.countDown();
+                    awaitSafely(release);
+                });
+                assertThat(blocked.await(60, TimeUnit.SECONDS)).isTrue();
+                dispatcher.dispatch("a", () -> order.add(2));
+                dispatcher.dispatch("b", passed::countDown);
+                dispatcher.dispatch("a", () -> order.add(3));
+                dispatcher.dispatch("b", passed::countDown);
+                assertThat(passed.await(60, TimeUnit.SECONDS)).isTrue();
+                dispatcher.dispatch("a", () -> order.add(4));
+                assertThat(order).containsExactly(1);
+                release.countDown();
+
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                dispatcher.dispatch("a", () -> order.add(5));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                assertThat(order).containsExactly(1, 2, 3, 4, 5);
+            }
+        }
+
+        @Test
+        void ofThousandsOfKeysNeedFewThreads() {
+            Set<Thread> threads = ConcurrentHashMap.newKeySet();
+            AtomicInteger done = new AtomicInteger();
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                for (int i = 0; i < 10_000; i++) {
+                    dispatcher.dispatch("key " + i, () -> {
+                        threads.add(Thread.currentThread());
+                        if (done.incrementAndGet() % 100 == 0) {
+                            throw new IllegalStateException("as the test wants it");
+                        }
+                    });
+                }
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(done).hasValue(10_000);
+            // Two if nothing holds a thread up for milliseconds, as a busy machine may.
+            assertThat(threads).hasSizeLessThan(100);
+        }
+
+        @Test
+        void thatMustNotWaitHaveThreadsOfTheirOwn() throws Exception {
+            CountDownLatch all = new CountDownLatch(3);
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                for (int i = 0; i < 3; i++) {
+                    dispatcher.executeAtOnce(() -> {
+                        all.countDown();
+                        awaitSafely(all);
+                    });
+                }
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
             }
         }
     }

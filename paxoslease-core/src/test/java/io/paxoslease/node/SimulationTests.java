@@ -154,7 +154,7 @@ class SimulationTests {
         "2, 22f754391e708ae5542cee5ad10a1f212a854077fb9d994b8fbc81a66bb794bd",
         "5, d046022aa9ddd61e412354a4670876283a26cba4215b952052a2bcfbe8abcca5",
         "8, aeb24a831e4c89c4481df96e02e1475ba669024437bd2fde050d42e6c711807c",
-        "13, 59c967a9a1c2e03fc257a908c9f7175714644ab14a68f037691f6e5a6602ef1b"
+        "13, 5f6c3ec6f3632c22362b2d8c891b6417622cad70ef6cd72349c96c45c29b094a"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -62,6 +62,16 @@ class FrameTransportTests {
         }
 
         @Test
+        void anAnswerIsToldByTheThreadThatBringsIt() {
+            connect();
+            send("a");
+            transport.flush();
+            Held held = channel.take(PEER);
+            held.reply().complete(servers.get(PEER).handle(held.frame()));
+            assertThat(told).containsExactly("1 answered a");
+        }
+
+        @Test
         void nothingGoesOutBeforeTheFlush() {
             connect();
             send("a");
@@ -664,10 +674,10 @@ class FrameTransportTests {
                             "frame sent",
                             "propose sent",
                             "release sent",
-                            "propose unanswered",
                             "frame answered",
                             "node-2 in 5 ns",
-                            "propose answered");
+                            "propose answered",
+                            "propose unanswered");
             heard.clear();
             send("d");
             transport.flush();
