@@ -26,10 +26,8 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -202,7 +200,7 @@ final class BenchNode {
     private String cycles(int workers, long millis) throws InterruptedException {
         Duration time = Duration.ofMillis(1_000);
         return inThreads(workers, millis, (worker, round) -> {
-            Lease lease = node.tryAcquire(name(worker, round), time).orElse(null);
+            Lease lease = node.tryAcquire(Workers.name(worker, round), time).orElse(null);
             if (lease != null) {
                 lease.release();
             }
@@ -229,13 +227,14 @@ final class BenchNode {
             done.countDown();
             return;
         }
-        node.tryAcquireAsync(name(worker, round), Duration.ofMillis(1_000)).whenComplete((lease, failure) -> {
-            if (lease.isPresent()) {
-                lease.get().release();
-            }
-            samples.add(System.nanoTime() - begin, lease.isPresent());
-            chain(worker, round + 1, end, samples, done);
-        });
+        node.tryAcquireAsync(Workers.name(worker, round), Duration.ofMillis(1_000))
+                .whenComplete((lease, failure) -> {
+                    if (lease.isPresent()) {
+                        lease.get().release();
+                    }
+                    samples.add(System.nanoTime() - begin, lease.isPresent());
+                    chain(worker, round + 1, end, samples, done);
+                });
     }
 
     private String echo(int workers, long millis) throws InterruptedException {
@@ -245,55 +244,8 @@ final class BenchNode {
         });
     }
 
-    private static final String[][] NAMES = new String[128][64];
-
-    static {
-        for (int worker = 0; worker < NAMES.length; worker++) {
-            for (int i = 0; i < NAMES[worker].length; i++) {
-                NAMES[worker][i] = String.format("%04x%012x", worker, i);
-            }
-        }
-    }
-
-    private static String name(int worker, long round) {
-        return NAMES[worker][(int) (round % NAMES[worker].length)];
-    }
-
-    private interface Work {
-        boolean run(int worker, long round) throws Exception;
-    }
-
-    private String inThreads(int workers, long millis, Work work) throws InterruptedException {
-        Samples all = new Samples();
-        List<Thread> threads = new ArrayList<>();
-        long start = System.nanoTime();
-        long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
-        for (int i = 0; i < workers; i++) {
-            int worker = i;
-            Thread thread = new Thread(() -> {
-                Samples own = new Samples();
-                long begin = System.nanoTime();
-                for (long round = 0; begin - end < 0; round++) {
-                    boolean good;
-                    try {
-                        good = work.run(worker, round);
-                    } catch (Exception failure) {
-                        good = false;
-                    }
-                    long now = System.nanoTime();
-                    own.add(now - begin, good);
-                    begin = now;
-                }
-                all.add(own);
-                spentByWorkers.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
-            });
-            threads.add(thread);
-            thread.start();
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        return all.summary(System.nanoTime() - start);
+    private String inThreads(int workers, long millis, Workers.Work work) throws InterruptedException {
+        return Workers.run(workers, millis, work, spentByWorkers);
     }
 
     /** Takes leases that extend themselves, some hundred at a time, and keeps no reference to them. */
@@ -330,47 +282,5 @@ final class BenchNode {
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
         return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + lost.sum() + " " + processor + " "
                 + System.nanoTime() + " " + process;
-    }
-
-    /** Latencies in buckets that are 1/16 of an octave wide. */
-    private static final class Samples {
-        private final long[] buckets = new long[64 * 16];
-        private long good;
-        private long bad;
-
-        synchronized void add(long nanos, boolean success) {
-            if (success) {
-                good++;
-                int octave = 63 - Long.numberOfLeadingZeros(Math.max(16, nanos));
-                buckets[octave * 16 + (int) (nanos >>> (octave - 4) & 15)]++;
-            } else {
-                bad++;
-            }
-        }
-
-        synchronized void add(Samples other) {
-            good += other.good;
-            bad += other.bad;
-            for (int i = 0; i < buckets.length; i++) {
-                buckets[i] += other.buckets[i];
-            }
-        }
-
-        private double micros(double part) {
-            long rank = (long) (good * part);
-            for (int i = 0; i < buckets.length; i++) {
-                rank -= buckets[i];
-                if (rank < 0) {
-                    int octave = i / 16;
-                    return ((1L << octave) + ((long) (i % 16) << octave) / 16.0) / 1e3;
-                }
-            }
-            return 0;
-        }
-
-        synchronized String summary(long nanos) {
-            return String.format(
-                    Locale.ROOT, "%.0f %.0f %.0f %d", good / (nanos / 1e9), micros(0.5), micros(0.99), bad);
-        }
     }
 }

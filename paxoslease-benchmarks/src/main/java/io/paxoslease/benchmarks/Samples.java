@@ -1,0 +1,46 @@
+package io.paxoslease.benchmarks;
+
+import java.util.Locale;
+
+/** Latencies in buckets that are 1/16 of an octave wide. Safe to use from several threads. */
+final class Samples {
+
+    private final long[] buckets = new long[64 * 16];
+    private long good;
+    private long bad;
+
+    synchronized void add(long nanos, boolean success) {
+        if (success) {
+            good++;
+            int octave = 63 - Long.numberOfLeadingZeros(Math.max(16, nanos));
+            buckets[octave * 16 + (int) (nanos >>> (octave - 4) & 15)]++;
+        } else {
+            bad++;
+        }
+    }
+
+    synchronized void add(Samples other) {
+        good += other.good;
+        bad += other.bad;
+        for (int i = 0; i < buckets.length; i++) {
+            buckets[i] += other.buckets[i];
+        }
+    }
+
+    private double micros(double part) {
+        long rank = (long) (good * part);
+        for (int i = 0; i < buckets.length; i++) {
+            rank -= buckets[i];
+            if (rank < 0) {
+                int octave = i / 16;
+                return ((1L << octave) + ((long) (i % 16) << octave) / 16.0) / 1e3;
+            }
+        }
+        return 0;
+    }
+
+    /** Successes a second, p50 and p99 of their latencies in microseconds, failures; separated by spaces. */
+    synchronized String summary(long nanos) {
+        return String.format(Locale.ROOT, "%.0f %.0f %.0f %d", good / (nanos / 1e9), micros(0.5), micros(0.99), bad);
+    }
+}

@@ -1,0 +1,74 @@
+package io.paxoslease.benchmarks;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Threads that do the same over and over, each with names of its own. */
+final class Workers {
+
+    private static final String[][] NAMES = new String[128][64];
+
+    static {
+        for (int worker = 0; worker < NAMES.length; worker++) {
+            for (int i = 0; i < NAMES[worker].length; i++) {
+                NAMES[worker][i] = String.format("%04x%012x", worker, i);
+            }
+        }
+    }
+
+    private Workers() {}
+
+    /** What a worker repeats. */
+    interface Work {
+
+        /** Answers whether it succeeded; throwing is a failure too. */
+        boolean run(int worker, long round) throws Exception;
+    }
+
+    /** One of the names of 16 characters that this worker alone uses, in turn. */
+    static String name(int worker, long round) {
+        return NAMES[worker][(int) (round % NAMES[worker].length)];
+    }
+
+    /**
+     * Lets the workers work for that time and waits for all of them.
+     *
+     * @param spentNanos where each worker adds the processor time of its thread
+     * @return {@link Samples#summary}
+     */
+    static String run(int workers, long millis, Work work, LongAdder spentNanos) throws InterruptedException {
+        Samples all = new Samples();
+        List<Thread> threads = new ArrayList<>();
+        long start = System.nanoTime();
+        long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+        for (int i = 0; i < workers; i++) {
+            int worker = i;
+            Thread thread = new Thread(() -> {
+                Samples own = new Samples();
+                long begin = System.nanoTime();
+                for (long round = 0; begin - end < 0; round++) {
+                    boolean good;
+                    try {
+                        good = work.run(worker, round);
+                    } catch (Exception failure) {
+                        good = false;
+                    }
+                    long now = System.nanoTime();
+                    own.add(now - begin, good);
+                    begin = now;
+                }
+                all.add(own);
+                spentNanos.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        return all.summary(System.nanoTime() - start);
+    }
+}
