@@ -386,12 +386,20 @@ final class LeaseEngine {
     }
 
     private void endOverdueClaims(Candidacy candidacy, Now now, Output out) {
-        for (Claim claim : List.copyOf(candidacy.claims)) {
+        Claim claim;
+        while ((claim = firstOverdue(candidacy, now)) != null) {
+            end(candidacy, claim, now, out);
+            out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+        }
+    }
+
+    private static @Nullable Claim firstOverdue(Candidacy candidacy, Now now) {
+        for (Claim claim : candidacy.claims) {
             if (!claim.isStanding() && claim.tenure == null && now.hasReached(claim.giveUpNanos)) {
-                end(candidacy, claim, now, out);
-                out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+                return claim;
             }
         }
+        return null;
     }
 
     /** The one timer of a candidacy: the earliest of what it waits for. */
@@ -437,7 +445,10 @@ final class LeaseEngine {
         Candidacy candidacy = candidacies.get(resource);
         if (candidacy == null) {
             ParkedLeases.Row row = parked.unpark(resource);
-            candidacy = row == null ? null : resume(row);
+            if (row != null) {
+                candidacy = resume(row);
+                timers.schedule(candidacy, candidacy.dueNanos);
+            }
         }
         return candidacy;
     }
@@ -445,7 +456,7 @@ final class LeaseEngine {
     /** For late answers, which change nothing about a lease that is parked unless they show that its deadline has passed. */
     private @Nullable Candidacy findUnlessUntouched(String resource, Now now) {
         Candidacy candidacy = candidacies.get(resource);
-        return candidacy == null && proposer.tenure(resource, now) == null ? find(resource) : candidacy;
+        return candidacy == null && !proposer.isHeld(resource, now) ? find(resource) : candidacy;
     }
 
     private Candidacy findOrMake(String resource) {
@@ -496,10 +507,10 @@ final class LeaseEngine {
         return dueNanos + Math.floorMod(-dueNanos, step);
     }
 
+    /** Makes a candidacy of a row; the caller sees to its timer. */
     private Candidacy resume(ParkedLeases.Row row) {
         Candidacy candidacy = unparked(row);
         candidacies.put(candidacy.resource, candidacy);
-        timers.schedule(candidacy, candidacy.dueNanos);
         return candidacy;
     }
 
@@ -633,10 +644,11 @@ final class LeaseEngine {
     /** Applies the proposer's effects. Applying may cause further effects, which are taken in turn. */
     private void apply(Candidacy candidacy, Now now, Output out) {
         while (!effects.isEmpty()) {
-            List<Effect> batch = List.copyOf(effects);
+            // Most often there is just one.
+            List<Effect> batch = effects.size() == 1 ? List.of(effects.get(0)) : List.copyOf(effects);
             effects.clear();
-            for (Effect effect : batch) {
-                apply(candidacy, effect, now, out);
+            for (int i = 0; i < batch.size(); i++) {
+                apply(candidacy, batch.get(i), now, out);
             }
         }
     }

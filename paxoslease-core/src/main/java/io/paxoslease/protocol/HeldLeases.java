@@ -59,13 +59,23 @@ final class HeldLeases {
         if (slot == ResourceIndex.NONE) {
             return null;
         }
-        long nanos = endNanos.get(slot);
         return new Tenure(
-                resource,
-                new Ballot(counter.get(slot), owner),
-                token.get(slot),
-                leaseNanos.get(slot),
-                new Deadline(nanos, nanos / NANOS_PER_MILLI + endWallAhead.get(slot)));
+                resource, new Ballot(counter.get(slot), owner), token.get(slot), leaseNanos.get(slot), deadline(slot));
+    }
+
+    /** Whether a row is there whose deadline is not past. */
+    boolean isActive(String resource, Now now) {
+        int slot = find(resource);
+        return slot != ResourceIndex.NONE && !deadline(slot).isPast(now);
+    }
+
+    private Deadline deadline(int slot) {
+        long nanos = endNanos.get(slot);
+        return new Deadline(nanos, nanos / NANOS_PER_MILLI + endWallAhead.get(slot));
+    }
+
+    boolean contains(String resource) {
+        return find(resource) != ResourceIndex.NONE;
     }
 
     void put(Tenure tenure) {

@@ -274,8 +274,11 @@ public class Proposer {
      * @param effects receives what is to be done
      */
     public void settle(String resource, Now now, List<Effect> effects) {
+        if (held.isActive(resource, now)) {
+            return;
+        }
         Tenure tenure = held.get(resource);
-        if (tenure == null || tenure.isActive(now)) {
+        if (tenure == null) {
             return;
         }
         long spent = held.spent(resource);
@@ -290,6 +293,11 @@ public class Proposer {
     public @Nullable Tenure tenure(String resource, Now now) {
         Tenure tenure = held.get(resource);
         return tenure != null && tenure.isActive(now) ? tenure : null;
+    }
+
+    /** Whether the lease is held at this instant. */
+    public boolean isHeld(String resource, Now now) {
+        return held.isActive(resource, now);
     }
 
     /** The lease that was won last and not settled, released or lost since, whether or not its deadline has passed; else null. */
@@ -335,8 +343,7 @@ public class Proposer {
     boolean isOpen(Attempt attempt, PrepareResponse response) {
         AcceptedLease lease = response.lease();
         return response.promised()
-                && (lease == null
-                        || (lease.ballot().equals(attempt.renewalBase) && held.get(attempt.resource) != null));
+                && (lease == null || (lease.ballot().equals(attempt.renewalBase) && held.contains(attempt.resource)));
     }
 
     /** P2, P4. Distinct acceptors, never messages. */
@@ -368,7 +375,7 @@ public class Proposer {
 
     /** X5. A fresh attempt cleans up behind itself; a failed extension must not while the old lease is held. */
     boolean releasesWhenAbandoned(Attempt attempt) {
-        return held.get(attempt.resource) == null;
+        return !held.contains(attempt.resource);
     }
 
     private void abandon(String resource, Outcome outcome, List<Effect> effects) {

@@ -43,6 +43,7 @@ public final class ResourceIndex {
     private static final int CHUNK = 1 << CHUNK_BITS;
     private static final int MAX_CHUNK_BYTES = 1 << 16;
     private static final char NOWHERE = 0xffff;
+    private static final int MOST_RECENT = 4_096;
     private static final VarHandle EIGHT_BYTES =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -60,10 +61,13 @@ public final class ResourceIndex {
     private byte[] scratch = new byte[0];
     private int scratchLength;
 
-    /** The name that was found or added last: an event asks several times for the same one. */
-    private @Nullable String lastName;
+    /**
+     * Names that were asked for or told lately, by their hash code: one extension asks some ten times for the same one, thousands are under way
+     * at once, and the tables are far away in memory.
+     */
+    private @Nullable String[] recent = new @Nullable String[16];
 
-    private int lastSlot;
+    private int[] recentSlots = new int[16];
 
     /** Creates an empty index. */
     public ResourceIndex() {
@@ -100,25 +104,64 @@ public final class ResourceIndex {
 
     /** The slot of a name that a user has added, else NONE. */
     public synchronized int find(String name, int user) {
-        int slot = name.equals(lastName) ? lastSlot : lookUp(name);
+        int at = recentAt(name.hashCode());
+        int slot = name.equals(recent[at]) ? recentSlots[at] : lookUp(name);
         return slot != NONE && (users(slot) & user) != 0 ? slot : NONE;
     }
 
     private int lookUp(String name) {
         int slot = encode(name) ? lookUp(hash()) : NONE;
         if (slot != NONE) {
-            lastName = name;
-            lastSlot = slot;
+            remember(name, slot);
         }
         return slot;
     }
 
+    private int recentAt(int hashCode) {
+        return (hashCode ^ hashCode >>> 15) & (recent.length - 1);
+    }
+
+    private void remember(String name, int slot) {
+        if (size > recent.length && recent.length < MOST_RECENT) {
+            recent = new @Nullable String[recent.length * 2];
+            recentSlots = new int[recent.length];
+        }
+        int at = recentAt(name.hashCode());
+        recent[at] = name;
+        recentSlots[at] = slot;
+    }
+
+    private void forget(int slot) {
+        int at = recentAt(hashCodeOf(slot));
+        if (recentSlots[at] == slot) {
+            recent[at] = null;
+        }
+    }
+
+    /** That of the name as a string. */
+    private int hashCodeOf(int slot) {
+        byte[] names = part(bytes, slot);
+        int start = start(slot) + 1;
+        int end = start + (names[start - 1] & 0xff);
+        int hashCode = 0;
+        for (int i = start; i < end; i++) {
+            if (names[i] < 0) {
+                return name(slot).hashCode();
+            }
+            hashCode = 31 * hashCode + names[i];
+        }
+        return hashCode;
+    }
+
     /** The slot of a name for a user who gives it back with {@link #remove}. */
     public synchronized int add(String name, int user) {
-        if (name.equals(lastName)) {
-            part(users, lastSlot)[lastSlot & (CHUNK - 1)] |= (byte) user;
-            return lastSlot;
-        }
+        int at = recentAt(name.hashCode());
+        int slot = name.equals(recent[at]) ? recentSlots[at] : findOrStore(name);
+        part(users, slot)[slot & (CHUNK - 1)] |= (byte) user;
+        return slot;
+    }
+
+    private int findOrStore(String name) {
         if (!encode(name)) {
             throw new IllegalArgumentException("The name of a resource is too long: " + name);
         }
@@ -130,9 +173,7 @@ public final class ResourceIndex {
             insert(hash, slot);
             size++;
         }
-        part(users, slot)[slot & (CHUNK - 1)] |= (byte) user;
-        lastName = name;
-        lastSlot = slot;
+        remember(name, slot);
         return slot;
     }
 
@@ -152,10 +193,10 @@ public final class ResourceIndex {
             throw new IllegalStateException("Slot " + slot + " is not used by " + user);
         }
         if (left == 0) {
+            forget(slot);
             erase(hashOf(slot), slot);
             free.set(freeCount++, slot);
             size--;
-            lastName = slot == lastSlot ? null : lastName;
         }
         chunk[at] = (byte) left;
     }
@@ -167,7 +208,9 @@ public final class ResourceIndex {
         }
         byte[] names = part(bytes, slot);
         int start = start(slot);
-        return new String(names, start + 1, names[start] & 0xff, StandardCharsets.UTF_8);
+        String name = new String(names, start + 1, names[start] & 0xff, StandardCharsets.UTF_8);
+        remember(name, slot);
+        return name;
     }
 
     /** How many names have a slot. */
