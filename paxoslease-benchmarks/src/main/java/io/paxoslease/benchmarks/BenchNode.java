@@ -35,6 +35,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -54,6 +55,7 @@ final class BenchNode {
     private final LongAdder frames = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final LongAdder extensions = new LongAdder();
+    private final LongAdder failed = new LongAdder();
     private final LongAdder lost = new LongAdder();
     private volatile String lastAcquired = "";
     private final LongAdder spentByWorkers = new LongAdder();
@@ -138,6 +140,7 @@ final class BenchNode {
     private void count(LeaseTransition transition) {
         switch (transition.kind()) {
             case EXTENDED -> extensions.increment();
+            case EXTENSION_FAILED -> failed.increment();
             case LOST -> lost.increment();
             case ACQUIRED -> lastAcquired = transition.leaseName() + " " + System.nanoTime();
             default -> {}
@@ -169,6 +172,7 @@ final class BenchNode {
             case "cycles" -> cycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "async-cycles" -> asyncCycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "echo" -> echo(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "idle" -> idle(Long.parseLong(words[1]));
             case "hold" -> hold(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "release" -> {
                 node.releaseAll();
@@ -244,6 +248,29 @@ final class BenchNode {
         });
     }
 
+    /** An acquisition and an echo in turn, each when nothing else is under way: the release before has arrived long ago. */
+    private String idle(long millis) throws Exception {
+        Samples acquisitions = new Samples();
+        Samples echoes = new Samples();
+        long start = System.nanoTime();
+        for (long round = 0; System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(millis); round++) {
+            LockSupport.parkNanos(1_000_000);
+            long begin = System.nanoTime();
+            Lease lease = node.tryAcquire(Workers.name(0, round), Duration.ofSeconds(1))
+                    .orElse(null);
+            acquisitions.add(System.nanoTime() - begin, lease != null);
+            if (lease != null) {
+                lease.release();
+            }
+            LockSupport.parkNanos(1_000_000);
+            begin = System.nanoTime();
+            echo.exchange(echoPeer, ECHO, 1_000_000_000L).toCompletableFuture().get();
+            echoes.add(System.nanoTime() - begin, true);
+        }
+        long took = System.nanoTime() - start;
+        return acquisitions.summary(took) + " " + echoes.summary(took);
+    }
+
     private String inThreads(int workers, long millis, Workers.Work work) throws InterruptedException {
         return Workers.run(workers, millis, work, spentByWorkers);
     }
@@ -280,7 +307,7 @@ final class BenchNode {
         }
         long process =
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-        return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + lost.sum() + " " + processor + " "
-                + System.nanoTime() + " " + process;
+        return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + failed.sum() + " " + lost.sum() + " "
+                + processor + " " + System.nanoTime() + " " + process;
     }
 }

@@ -20,6 +20,7 @@ import java.util.Locale;
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark idle [oneRoundTrip] [seconds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [heap] [leases] [leaseMillis] [seconds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark handover [oneRoundTrip] [rounds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark takeover [oneRoundTrip] [rounds]
@@ -27,7 +28,9 @@ import java.util.Locale;
  */
 public final class CellBenchmark {
 
-    private static final String[] COUNTERS = {"frames", "bytes", "extensions", "lost", "processor", "clock", "process"};
+    private static final String[] COUNTERS = {
+        "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process"
+    };
 
     private CellBenchmark() {}
 
@@ -54,6 +57,7 @@ public final class CellBenchmark {
                         number(arguments, 4, 60_000),
                         number(arguments, 5, 60),
                         arguments.length > 2 ? arguments[2] : "256m");
+            case "idle" -> idle(oneRoundTrip, number(arguments, 2, 10));
             case "handover" -> handover(oneRoundTrip, (int) number(arguments, 2, 200));
             case "takeover" -> takeover(oneRoundTrip, (int) number(arguments, 2, 40));
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -89,7 +93,7 @@ public final class CellBenchmark {
                 .ask(what + " " + workers + " " + seconds * 1_000)
                 .split(" ");
         long[] spent = minus(cell.counters(), before);
-        double operations = Double.parseDouble(answer[0]) * spent[5] / 1e9 / cell.nodes.size();
+        double operations = Double.parseDouble(answer[0]) * spent[6] / 1e9 / cell.nodes.size();
         System.out.printf(
                 Locale.ROOT,
                 "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %16.1f%n",
@@ -101,7 +105,26 @@ public final class CellBenchmark {
                 answer[3],
                 spent[0] / operations,
                 spent[1] / operations,
-                spent[4] / 1e3 / operations);
+                spent[5] / 1e3 / operations);
+    }
+
+    private static void idle(boolean oneRoundTrip, long seconds) throws Exception {
+        try (Nodes cell = new Nodes(3, 1_000, oneRoundTrip, "256m")) {
+            cell.warmUp();
+            Node first = cell.nodes.get(0);
+            first.ask("echo 1 5000");
+            first.ask("idle 3000");
+            String[] answer = first.ask("idle " + seconds * 1_000).split(" ");
+            System.out.printf(
+                    Locale.ROOT,
+                    "acquisition p50 %s us, p99 %s us, %s failed; echo p50 %s us, p99 %s us; ratio of p50 %.2f%n",
+                    answer[1],
+                    answer[2],
+                    answer[3],
+                    answer[5],
+                    answer[6],
+                    Double.parseDouble(answer[1]) / Double.parseDouble(answer[5]));
+        }
     }
 
     private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
@@ -129,16 +152,17 @@ public final class CellBenchmark {
         Thread.sleep(seconds * 1_000);
         for (int i = 0; i < cell.nodes.size(); i++) {
             long[] spent = minus(cell.nodes.get(i).counters(), before.get(i));
-            double clock = spent[5] / 1e9;
+            double clock = spent[6] / 1e9;
             System.out.printf(
                     Locale.ROOT,
-                    "  node %d: %.0f extensions/s, %d lost, %.1f frames/s, %.0f bytes/s, %.2f %% of a core%n",
+                    "  node %d: %.0f extensions/s, %d failed, %d lost, %.1f frames/s, %.0f bytes/s, %.2f %% of a core%n",
                     i + 1,
                     spent[2] / clock,
                     spent[3],
+                    spent[4],
                     spent[0] / clock,
                     spent[1] / clock,
-                    spent[6] / clock / 1e7);
+                    spent[7] / clock / 1e7);
         }
     }
 

@@ -371,19 +371,17 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     /** The caller has made sure already that the lease does not count as held any more. */
     void release(Claim claim, long token) {
-        post(
-                (now, output) -> {
-                    Tenure tenure = claim.tenure;
-                    if (tenure == null || tenure.token() != token) {
-                        return;
-                    }
-                    if (claim.isStanding()) {
-                        engine.resign(claim, now, output);
-                    } else {
-                        engine.withdraw(claim, now, output);
-                    }
-                },
-                () -> {});
+        post((now, output) -> {
+            Tenure tenure = claim.tenure;
+            if (tenure == null || tenure.token() != token) {
+                return;
+            }
+            if (claim.isStanding()) {
+                engine.resign(claim, now, output);
+            } else {
+                engine.withdraw(claim, now, output);
+            }
+        });
     }
 
     /** A reader saw the deadline pass. Does not block it. */
@@ -447,12 +445,12 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public void onResponse(int acceptor, Response response) {
-        run((now, output) -> engine.onResponse(acceptor, response, now, output));
+        post((now, output) -> engine.onResponse(acceptor, response, now, output));
     }
 
     @Override
     public void onUnanswered(int acceptor, Request request) {
-        run((now, output) -> engine.onUnanswered(acceptor, request, now, output));
+        post((now, output) -> engine.onUnanswered(acceptor, request, now, output));
     }
 
     /** As many answers as come together are one event, but not so many that others wait for the lock for long. */
@@ -461,7 +459,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         for (int from = 0; from < requests.size(); from += ANSWERS_PER_EVENT) {
             int first = from;
             int end = Math.min(requests.size(), from + ANSWERS_PER_EVENT);
-            run((now, output) -> {
+            post((now, output) -> {
                 for (int i = first; i < end; i++) {
                     Response response = responses.get(i);
                     if (response != null) {
@@ -583,6 +581,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final class Afterwards {
         final List<Runnable> answers = new ArrayList<>(0);
         boolean wakeTimer;
+        long lastNanos = Long.MIN_VALUE;
     }
 
     /** Performs a step at once. False if the node has failed or is closed. */
@@ -591,8 +590,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         boolean performed;
         lock.lock();
         try {
-            performed = perform(step, afterwards);
             performPosted(afterwards);
+            performed = perform(step, afterwards);
+            performDue(afterwards);
         } finally {
             lock.unlock();
         }
@@ -610,6 +610,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         performPosted();
     }
 
+    private void post(Step step) {
+        post(step, () -> {});
+    }
+
     /** To be called after each time the lock was held: meanwhile others may have relied on the holder. */
     private void performPosted() {
         for (int turn = 0; !posted.isEmpty(); turn++) {
@@ -623,6 +627,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             Afterwards afterwards = new Afterwards();
             try {
                 performPosted(afterwards);
+                performDue(afterwards);
             } finally {
                 lock.unlock();
             }
@@ -640,8 +645,19 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 afterwards.answers.add(next.otherwise());
             }
         }
-        OptionalLong wake = failed ? OptionalLong.empty() : engine.nextWakeNanos();
-        afterwards.wakeTimer = wake.isPresent() && wake.getAsLong() - timerWakesNanos < 0;
+    }
+
+    private void performDue(Afterwards afterwards) {
+        if (!clock.isDriven() && isDue(afterwards.lastNanos)) {
+            // The timer may be waiting for the lock, and where many want it, for long.
+            perform(engine::onTime, afterwards);
+        }
+        afterwards.wakeTimer = isDue(timerWakesNanos - 1);
+    }
+
+    private boolean isDue(long nanos) {
+        OptionalLong next = failed ? OptionalLong.empty() : engine.nextWakeNanos();
+        return next.isPresent() && next.getAsLong() - nanos <= 0;
     }
 
     private void finish(Afterwards afterwards) {
@@ -672,6 +688,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         try {
             LeaseEngine.Output output = new LeaseEngine.Output();
             Now now = clock.now();
+            afterwards.lastNanos = now.nanos();
             step.run(now, output);
             for (int i = 0; i < output.requests.size(); i++) {
                 broadcast(output.requests.get(i), now, output);

@@ -33,7 +33,9 @@ public final class FrameTransport implements Transport {
 
     private static final System.Logger LOG = System.getLogger(FrameTransport.class.getName());
 
-    private static final int MAX_QUEUED = 10_000;
+    /** A few hundred milliseconds of a busy owner, so that a pause of a garbage collector drops nothing. */
+    private static final int MAX_QUEUED = 100_000;
+
     private static final long TICK_MILLIS = 250;
     /** How much later than its time limit an exchange must have ended by itself. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);

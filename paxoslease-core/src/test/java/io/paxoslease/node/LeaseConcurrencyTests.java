@@ -3,11 +3,14 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.Lease;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -331,6 +334,15 @@ class LeaseConcurrencyTests {
         }
 
         @Test
+        void whoBringsAnswersDoesNotWait() {
+            ReleaseRequest request = new ReleaseRequest("job", new Ballot(1, node.incarnation()));
+            node.onAnswers(0, List.of(request), Collections.singletonList(null));
+            node.onUnanswered(0, request);
+
+            assertThat(holder.isAlive()).isTrue();
+        }
+
+        @Test
         void aCallerIsAnsweredAlthoughTheNodeCloses() throws Exception {
             CompletableFuture<Optional<Lease>> other =
                     node.tryAcquireAsync("other", TIME).toCompletableFuture();
@@ -346,6 +358,20 @@ class LeaseConcurrencyTests {
 
         private CompletableFuture<Optional<Lease>> next() {
             return node.tryAcquireAsync("job", TIME).toCompletableFuture();
+        }
+    }
+
+    /** The timer's thread may wait for the lock while others take it one after the other; here it does not even run. */
+    @Test
+    void whoHoldsTheLockDoesWhatIsDue() {
+        AtomicReference<Now> now = new AtomicReference<>(START);
+        try (LeaseNode node = standalone(now::get)) {
+            Lease lease = node.tryAcquire("job", TIME).orElseThrow().autoExtend();
+            now.updateAndGet(was -> later(was, Duration.ofSeconds(6)));
+            assertThat(lease.remaining()).isLessThan(Duration.ofSeconds(5));
+
+            node.tryAcquire("other", TIME);
+            assertThat(lease.remaining()).isGreaterThan(Duration.ofSeconds(9));
         }
     }
 
