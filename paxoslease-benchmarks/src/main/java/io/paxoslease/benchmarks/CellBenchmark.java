@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * A cell of three processes on the loopback interface, each a node behind a Tomcat. The first node does the work that is measured, all three
@@ -241,6 +242,9 @@ public final class CellBenchmark {
                 nanos[nanos.length * 9 / 10] / 1e6,
                 nanos[nanos.length * 99 / 100] / 1e6,
                 nanos[nanos.length - 1] / 1e6);
+        System.out.println(Arrays.stream(nanos)
+                .mapToObj(each -> String.format(Locale.ROOT, "%.1f", each / 1e6))
+                .collect(Collectors.joining(" ", "ms: ", "")));
     }
 
     private static long[] minus(long[] after, long[] before) {

@@ -2,21 +2,26 @@ package io.paxoslease.docs;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The documents and sources of this repository, as text. */
 final class Documents {
 
     /** The directory of the repository. */
     static final Path ROOT = root();
+
+    private static final Set<String> NOT_OURS = Set.of("target", ".git", "node_modules");
 
     private static final Pattern FENCE =
             Pattern.compile("(?m)(?:^ *<!-- *([^>]*?) *-->\\n)?^( *)```(\\w+)\\n(.*?)^ *```$", Pattern.DOTALL);
@@ -79,13 +84,25 @@ final class Documents {
 
     private static Map<String, Path> files(String suffix) {
         Map<String, Path> files = new TreeMap<>();
-        try (Stream<Path> paths = Files.walk(ROOT)) {
-            paths.filter(path -> path.toString().endsWith(suffix)).forEach(path -> {
-                String name = ROOT.relativize(path).toString().replace('\\', '/');
-                if (!name.matches("(.*/)?(target|\\.git|node_modules)/.*")) {
-                    files.put(name, path);
+        // What a build writes is not even looked at: it may be gone the next moment.
+        SimpleFileVisitor<Path> visitor = new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+                return NOT_OURS.contains(directory.getFileName().toString())
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().endsWith(suffix)) {
+                    files.put(ROOT.relativize(file).toString().replace('\\', '/'), file);
                 }
-            });
+                return FileVisitResult.CONTINUE;
+            }
+        };
+        try {
+            Files.walkFileTree(ROOT, visitor);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
