@@ -846,7 +846,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      * @return when it is to be called next, by the node's monotonic clock; empty if nothing is due
      */
     public OptionalLong onTime() {
-        if (!run((now, output) -> engine.onTime(now, output))) {
+        if (!run(engine::onTime)) {
             return OptionalLong.empty();
         }
         if (acceptor != null) {

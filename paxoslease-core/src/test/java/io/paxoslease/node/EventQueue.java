@@ -3,7 +3,7 @@ package io.paxoslease.node;
 import java.util.Arrays;
 
 /** What is going to happen in a simulation: a binary heap by true time, then by order of scheduling. */
-final class EventQueue {
+public final class EventQueue {
 
     private static final class Event {
         final long at;
@@ -25,7 +25,8 @@ final class EventQueue {
     private int size;
     private long scheduled;
 
-    void add(long at, Runnable action) {
+    /** Schedules an action; of those at the same time the first scheduled comes first. */
+    public void add(long at, Runnable action) {
         Event event = new Event(at, scheduled++, action);
         if (size == heap.length) {
             heap = Arrays.copyOf(heap, size * 2);
@@ -43,11 +44,12 @@ final class EventQueue {
     }
 
     /** When the next event happens; never if there is none. */
-    long nextAt() {
+    public long nextAt() {
         return size == 0 ? Long.MAX_VALUE : heap[0].at;
     }
 
-    Runnable poll() {
+    /** Takes out the next action; there must be one. */
+    public Runnable poll() {
         Event first = heap[0];
         Event last = heap[--size];
         heap[size] = null;

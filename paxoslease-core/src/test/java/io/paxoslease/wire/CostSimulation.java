@@ -3,6 +3,7 @@ package io.paxoslease.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.Lease;
+import io.paxoslease.node.EventQueue;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.NodeSettings;
@@ -18,7 +19,6 @@ import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +26,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.PriorityQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.logging.Level;
@@ -112,17 +111,13 @@ final class CostSimulation {
         }
     }
 
-    private record Event(long atNanos, long order, Runnable action) {}
-
-    private final PriorityQueue<Event> events =
-            new PriorityQueue<>(Comparator.comparingLong(Event::atNanos).thenComparingLong(Event::order));
+    private final EventQueue events = new EventQueue();
     private final Map<String, FrameServer> servers = new HashMap<>();
     private final List<Peer> peers = new ArrayList<>();
     private final RandomGenerator random;
     private final Cell cell;
     private final boolean oneRoundTrip;
     private long nowNanos;
-    private long scheduled;
     private int underWay;
     private Counts counts = Counts.NONE;
 
@@ -173,19 +168,14 @@ final class CostSimulation {
 
     // Time.
 
-    private void at(long atNanos, Runnable action) {
-        events.add(new Event(atNanos, scheduled++, action));
-    }
-
     private void step() {
-        Event event = events.remove();
-        nowNanos = event.atNanos();
-        event.action().run();
+        nowNanos = events.nextAt();
+        events.poll().run();
     }
 
     void advance(Duration duration) {
         long endNanos = nowNanos + duration.toNanos();
-        while (events.element().atNanos() <= endNanos) {
+        while (events.nextAt() <= endNanos) {
             step();
         }
         nowNanos = endNanos;
@@ -221,13 +211,13 @@ final class CostSimulation {
                 node.openAcceptor();
             }
             node.start();
-            at(nowNanos + random.nextLong(TICK_NANOS), this::tick);
+            events.add(nowNanos + random.nextLong(TICK_NANOS), this::tick);
         }
 
         private void tick() {
             frames.tick();
             wake();
-            at(nowNanos + TICK_NANOS, this::tick);
+            events.add(nowNanos + TICK_NANOS, this::tick);
         }
 
         private void wake() {
@@ -241,7 +231,7 @@ final class CostSimulation {
         private void wakeBy(long nanos) {
             if (nanos < wakesAtNanos) {
                 wakesAtNanos = nanos;
-                at(nanos, () -> {
+                events.add(nanos, () -> {
                     if (wakesAtNanos == nanos) {
                         wakesAtNanos = Long.MAX_VALUE;
                         wake();
@@ -262,13 +252,7 @@ final class CostSimulation {
 
         @Override
         public void start(Incarnation self, Receiver receiver) {
-            frames.start(
-                    self,
-                    receiver,
-                    task -> at(nowNanos, () -> {
-                        task.run();
-                        wakeBy(nowNanos + ANSWERED_NANOS);
-                    }));
+            frames.start(self, receiver, task -> events.add(nowNanos, task));
         }
 
         @Override
@@ -285,12 +269,13 @@ final class CostSimulation {
         public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
             CompletableFuture<FrameReply> answer = new CompletableFuture<>();
             underWay++;
-            at(nowNanos + delayNanos(), () -> {
+            events.add(nowNanos + delayNanos(), () -> {
                 FrameReply reply = servers.get(member).handle(frame);
                 count(frame, reply);
-                at(nowNanos + delayNanos(), () -> {
+                events.add(nowNanos + delayNanos(), () -> {
                     answer.complete(reply);
-                    at(nowNanos, () -> underWay--);
+                    wakeBy(nowNanos + ANSWERED_NANOS);
+                    underWay--;
                 });
             });
             return answer;
