@@ -57,7 +57,7 @@ final class BenchNode {
     private final LongAdder extensions = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder lost = new LongAdder();
-    private volatile String lastAcquired = "";
+    private volatile String lastAcquired = "never";
     private final LongAdder spentByWorkers = new LongAdder();
     private boolean listening;
 

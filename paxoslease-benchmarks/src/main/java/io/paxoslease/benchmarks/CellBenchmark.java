@@ -1,12 +1,6 @@
 package io.paxoslease.benchmarks;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.Writer;
-import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,6 +26,9 @@ public final class CellBenchmark {
     private static final String[] COUNTERS = {
         "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process"
     };
+
+    private static final int SIZE = 3;
+    private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
 
     private CellBenchmark() {}
 
@@ -70,7 +67,7 @@ public final class CellBenchmark {
     }
 
     private static void throughput(boolean oneRoundTrip, long seconds) throws Exception {
-        try (Nodes cell = new Nodes(3, 1_000, oneRoundTrip, "256m")) {
+        try (Nodes cell = new Nodes(1_000, oneRoundTrip, "256m")) {
             Node first = cell.nodes.get(0);
             first.ask("cycles 128 " + seconds * 1_000);
             first.ask("echo 16 " + seconds * 1_000);
@@ -87,7 +84,7 @@ public final class CellBenchmark {
         }
     }
 
-    private static void measure(Nodes cell, String what, int workers, long seconds) throws IOException {
+    private static void measure(Nodes cell, String what, int workers, long seconds) throws Exception {
         long[] before = cell.counters();
         String[] answer = cell.nodes
                 .get(0)
@@ -110,7 +107,7 @@ public final class CellBenchmark {
     }
 
     private static void idle(boolean oneRoundTrip, long seconds) throws Exception {
-        try (Nodes cell = new Nodes(3, 1_000, oneRoundTrip, "256m")) {
+        try (Nodes cell = new Nodes(1_000, oneRoundTrip, "256m")) {
             cell.warmUp();
             Node first = cell.nodes.get(0);
             first.ask("echo 1 5000");
@@ -130,7 +127,7 @@ public final class CellBenchmark {
 
     private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
             throws Exception {
-        try (Nodes cell = new Nodes(3, leaseMillis, oneRoundTrip, heap)) {
+        try (Nodes cell = new Nodes(leaseMillis, oneRoundTrip, heap)) {
             cell.warmUp();
             System.out.println("idle for " + seconds + " s:");
             shares(cell, seconds);
@@ -169,11 +166,8 @@ public final class CellBenchmark {
 
     /** The leader resigns; how long until another node of another process leads. */
     private static void handover(boolean oneRoundTrip, int rounds) throws Exception {
-        try (Nodes cell = new Nodes(3, 10_000, oneRoundTrip, "128m")) {
-            cell.warmUp();
-            for (Node node : cell.nodes) {
-                node.ask("elect leader");
-            }
+        try (Nodes cell = new Nodes(10_000, oneRoundTrip, "128m")) {
+            cell.warmUpAndElect();
             long[] nanos = new long[rounds];
             for (int i = -20; i < rounds; i++) {
                 Node leader = cell.awaitLeader();
@@ -190,11 +184,8 @@ public final class CellBenchmark {
 
     /** From the moment at which the lease of a leader ends that is killed just after an extension. */
     private static void takeover(boolean oneRoundTrip, int rounds) throws Exception {
-        try (Nodes cell = new Nodes(3, 1_000, oneRoundTrip, "128m")) {
-            cell.warmUp();
-            for (Node node : cell.nodes) {
-                node.ask("elect leader");
-            }
+        try (Nodes cell = new Nodes(1_000, oneRoundTrip, "128m")) {
+            cell.warmUpAndElect();
             long[] nanos = new long[rounds];
             for (int i = 0; i < rounds; i++) {
                 Node leader = cell.awaitLeader();
@@ -202,7 +193,7 @@ public final class CellBenchmark {
                 do {
                     end = Long.parseLong(leader.ask("ends leader"));
                 } while (end - System.nanoTime() < 900_000_000L);
-                leader.kill();
+                leader.process().kill();
                 List<Node> others = new ArrayList<>(cell.nodes);
                 others.remove(leader);
                 nanos[i] = awaitAcquired(others, end - 500_000_000L) - end;
@@ -222,7 +213,7 @@ public final class CellBenchmark {
             Thread.sleep(20);
             for (Node node : nodes) {
                 String acquired = node.ask("acquired");
-                if (!acquired.isEmpty()) {
+                if (!acquired.equals("never")) {
                     long at = Long.parseLong(acquired.split(" ")[1]);
                     first = at - after > 0 ? Math.min(first, at) : first;
                 }
@@ -238,13 +229,18 @@ public final class CellBenchmark {
                 "%s, %d rounds: p50 %.2f ms, p90 %.2f ms, p99 %.2f ms, max %.2f ms%n",
                 what,
                 nanos.length,
-                nanos[nanos.length / 2] / 1e6,
-                nanos[nanos.length * 9 / 10] / 1e6,
-                nanos[nanos.length * 99 / 100] / 1e6,
+                percentile(nanos, 50) / 1e6,
+                percentile(nanos, 90) / 1e6,
+                percentile(nanos, 99) / 1e6,
                 nanos[nanos.length - 1] / 1e6);
         System.out.println(Arrays.stream(nanos)
                 .mapToObj(each -> String.format(Locale.ROOT, "%.1f", each / 1e6))
                 .collect(Collectors.joining(" ", "ms: ", "")));
+    }
+
+    /** By the nearest rank, as the figures have it. */
+    private static long percentile(long[] sorted, int percent) {
+        return sorted[(sorted.length * percent + 99) / 100 - 1];
     }
 
     private static long[] minus(long[] after, long[] before) {
@@ -258,49 +254,49 @@ public final class CellBenchmark {
     /** The processes of a cell. */
     private static final class Nodes implements AutoCloseable {
         final List<Node> nodes = new ArrayList<>();
+        private final Processes processes = new Processes();
+        private final List<String> ports = Processes.freePorts(SIZE);
+        private final List<String> options = new ArrayList<>();
+        private final long maxLeaseMillis;
+        private final boolean oneRoundTrip;
+
+        Nodes(long maxLeaseMillis, boolean oneRoundTrip, String heap) throws Exception {
+            this.maxLeaseMillis = maxLeaseMillis;
+            this.oneRoundTrip = oneRoundTrip;
+            options.add("-Xmx" + heap);
+            String more = System.getProperty("node.options", "");
+            if (!more.isBlank()) {
+                options.addAll(List.of(more.split(" ")));
+            }
+            for (int i = 1; i <= SIZE; i++) {
+                nodes.add(start("n" + i));
+            }
+            processes.awaitReady();
+        }
+
+        private Node start(String nodeId) throws IOException {
+            List<String> arguments =
+                    new ArrayList<>(List.of(nodeId, Long.toString(maxLeaseMillis), Boolean.toString(oneRoundTrip)));
+            arguments.addAll(ports);
+            return new Node(nodeId, processes.start(options, BenchNode.class, arguments));
+        }
 
         /** So that what is measured is compiled, as it is after an hour of extensions. */
-        void warmUp() throws IOException {
+        void warmUp() throws Exception {
             for (Node node : nodes) {
                 node.ask("cycles 16 5000");
             }
         }
 
-        Nodes(int count, long maxLeaseMillis, boolean oneRoundTrip, String heap) throws IOException {
-            List<String> ports = new ArrayList<>();
-            List<ServerSocket> reserved = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                ServerSocket socket = new ServerSocket(0);
-                reserved.add(socket);
-                ports.add(Integer.toString(socket.getLocalPort()));
-            }
-            for (ServerSocket socket : reserved) {
-                socket.close();
-            }
-            for (int i = 1; i <= count; i++) {
-                List<String> command = new ArrayList<>(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx" + heap,
-                        "-cp",
-                        System.getProperty("java.class.path")));
-                String options = System.getProperty("node.options", "");
-                if (!options.isBlank()) {
-                    command.addAll(1, List.of(options.split(" ")));
-                }
-                command.addAll(List.of(
-                        BenchNode.class.getName(),
-                        "n" + i,
-                        Long.toString(maxLeaseMillis),
-                        Boolean.toString(oneRoundTrip)));
-                command.addAll(ports);
-                nodes.add(new Node(command));
-            }
+        /** The same, and then all stand for election. */
+        void warmUpAndElect() throws Exception {
+            warmUp();
             for (Node node : nodes) {
-                node.awaitReady();
+                node.ask("elect leader");
             }
         }
 
-        Node awaitLeader() throws IOException {
+        Node awaitLeader() throws Exception {
             while (true) {
                 for (Node node : nodes) {
                     if (node.ask("leads leader").equals("true")) {
@@ -311,14 +307,14 @@ public final class CellBenchmark {
         }
 
         /** The next life of a node that was killed. */
-        Node restart(Node killed) throws IOException {
-            Node again = new Node(killed.command);
+        Node restart(Node killed) throws Exception {
+            Node again = start(killed.nodeId);
             nodes.set(nodes.indexOf(killed), again);
-            again.awaitReady();
+            again.process.awaitReady();
             return again;
         }
 
-        long[] counters() throws IOException {
+        long[] counters() throws Exception {
             long[] sum = new long[COUNTERS.length];
             for (Node node : nodes) {
                 long[] counters = node.counters();
@@ -330,66 +326,21 @@ public final class CellBenchmark {
         }
 
         @Override
-        public void close() throws IOException {
-            for (Node node : nodes) {
-                node.close();
-            }
+        public void close() {
+            processes.close();
         }
     }
 
-    private static final class Node {
-        private final List<String> command;
-        private final Process process;
-        private final Writer in;
-        private final BufferedReader out;
+    private record Node(String nodeId, Processes.Child process) {
 
-        Node(List<String> command) throws IOException {
-            this.command = command;
-            process = new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            in = process.outputWriter(StandardCharsets.UTF_8);
-            out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        String ask(String line) throws Exception {
+            return process.ask(line, LONGEST_ANSWER_MILLIS);
         }
 
-        void awaitReady() throws IOException {
-            String line = out.readLine();
-            while (!"ready".equals(line)) {
-                if (line == null) {
-                    throw new IOException("a node ended");
-                }
-                line = out.readLine();
-            }
-        }
-
-        String ask(String line) throws IOException {
-            in.write(line + "\n");
-            in.flush();
-            String answer = out.readLine();
-            if (answer == null) {
-                throw new IOException("a node ended");
-            }
-            return answer;
-        }
-
-        long[] counters() throws IOException {
+        long[] counters() throws Exception {
             return Arrays.stream(ask("counters").split(" "))
                     .mapToLong(Long::parseLong)
                     .toArray();
-        }
-
-        void kill() throws InterruptedException {
-            process.destroyForcibly().waitFor();
-        }
-
-        void close() throws IOException {
-            in.close();
-            try {
-                process.waitFor();
-            } catch (InterruptedException interrupt) {
-                process.destroyForcibly();
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

@@ -67,7 +67,7 @@ public final class PeerBenchmark {
         System.out.printf("%-16s %8s %9s %8s %8s %7s%n", "system", "workers", "per_s", "p50_us", "p99_us", "failed");
         boolean complete = true;
         for (String system : systems) {
-            try (PeerProcesses processes = new PeerProcesses()) {
+            try (Processes processes = new Processes()) {
                 start(system, processes);
                 measure(system, processes, millis);
             } catch (IOException failure) {
@@ -78,7 +78,7 @@ public final class PeerBenchmark {
         System.exit(complete ? 0 : 1);
     }
 
-    private static void measure(String system, PeerProcesses processes, long millis)
+    private static void measure(String system, Processes processes, long millis)
             throws IOException, InterruptedException {
         String word = system.equals("http-echo") ? "echo" : "cycles";
         int[] workers = switch (system) {
@@ -103,18 +103,18 @@ public final class PeerBenchmark {
         }
     }
 
-    private static String ask(PeerProcesses processes, String word, int workers, long millis)
+    private static String ask(Processes processes, String word, int workers, long millis)
             throws IOException, InterruptedException {
-        return processes.ask(word + " " + workers + " " + millis, millis + 30_000);
+        return processes.children().get(0).ask(word + " " + workers + " " + millis, millis + 30_000);
     }
 
     /** Starts the processes of a system, that of the workers first. */
-    private static void start(String system, PeerProcesses processes) throws IOException, InterruptedException {
+    private static void start(String system, Processes processes) throws IOException, InterruptedException {
         switch (system) {
             case "tcp-ping-pong" -> members(processes, HEAP, "tcp", 2);
             case "disk-append" -> members(processes, HEAP, "disk", 1);
             case "http-echo", "paxoslease", "paxoslease-again" -> {
-                List<String> ports = PeerProcesses.freePorts(3);
+                List<String> ports = Processes.freePorts(3);
                 for (int i = 1; i <= 3; i++) {
                     processes.start(HEAP, BenchNode.class, with(List.of("n" + i, "1000", "true"), ports));
                 }
@@ -126,7 +126,7 @@ public final class PeerBenchmark {
             }
             case "jgroups-raft" -> members(processes, HEAP, "jgroups-raft", 3);
             case "zookeeper" -> {
-                List<String> ports = PeerProcesses.freePorts(ZooKeeperPeer.PORTS);
+                List<String> ports = Processes.freePorts(ZooKeeperPeer.PORTS);
                 process(processes, HEAP, "curator", 0, ports);
                 for (int i = 1; i <= ZooKeeperPeer.SERVERS; i++) {
                     process(processes, HEAP, "zookeeper", i, ports);
@@ -137,16 +137,14 @@ public final class PeerBenchmark {
         processes.awaitReady();
     }
 
-    private static void members(PeerProcesses processes, List<String> options, String kind, int count)
-            throws IOException {
-        List<String> ports = PeerProcesses.freePorts(count);
+    private static void members(Processes processes, List<String> options, String kind, int count) throws IOException {
+        List<String> ports = Processes.freePorts(count);
         for (int i = 0; i < count; i++) {
             process(processes, options, kind, i, ports);
         }
     }
 
-    private static void process(
-            PeerProcesses processes, List<String> options, String kind, int index, List<String> ports)
+    private static void process(Processes processes, List<String> options, String kind, int index, List<String> ports)
             throws IOException {
         String directory = processes.directory().toString();
         processes.start(options, PeerNode.class, with(List.of(kind, Integer.toString(index), directory), ports));

@@ -18,10 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The processes of one system and the directory of their data. They are gone after {@link #close()}, which the end of the JVM calls too, and no
- * wait for them is endless.
+ * The processes of one system and the directory of their data. Each reads and answers lines. They are gone after {@link #close()}, which the end
+ * of the JVM calls too, and no wait for them is endless.
  */
-final class PeerProcesses implements AutoCloseable {
+final class Processes implements AutoCloseable {
 
     private static final long START_MILLIS = 60_000;
     private static final long END_MILLIS = 5_000;
@@ -30,11 +30,11 @@ final class PeerProcesses implements AutoCloseable {
     private final List<Child> children = new ArrayList<>();
     private boolean closed;
 
-    PeerProcesses() throws IOException {
+    Processes() throws IOException {
         synchronized (this) {
             // First, because it throws while the JVM ends.
             Runtime.getRuntime().addShutdownHook(new Thread(this::close));
-            directory = Files.createTempDirectory("peer-benchmark");
+            directory = Files.createTempDirectory("paxoslease-benchmark");
         }
     }
 
@@ -62,7 +62,7 @@ final class PeerProcesses implements AutoCloseable {
     }
 
     /** Starts a JVM with the class path of this one. */
-    synchronized void start(List<String> options, Class<?> main, List<String> arguments) throws IOException {
+    synchronized Child start(List<String> options, Class<?> main, List<String> arguments) throws IOException {
         if (closed) {
             throw new IOException("the benchmark ends");
         }
@@ -71,23 +71,23 @@ final class PeerProcesses implements AutoCloseable {
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(arguments);
-        children.add(new Child(new ProcessBuilder(command)
+        Child child = new Child(new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start()));
+                .start());
+        children.add(child);
+        return child;
+    }
+
+    /** In the order in which they were started. */
+    List<Child> children() {
+        return children;
     }
 
     /** Waits until each process has said that it is ready. */
     void awaitReady() throws IOException, InterruptedException {
         for (Child child : children) {
-            while (!child.answer(START_MILLIS).equals("ready")) {
-                // what a library had to say
-            }
+            child.awaitReady();
         }
-    }
-
-    /** What the process that was started first answers. */
-    String ask(String line, long limitMillis) throws IOException, InterruptedException {
-        return children.get(0).ask(line, limitMillis);
     }
 
     @Override
@@ -106,7 +106,8 @@ final class PeerProcesses implements AutoCloseable {
         }
     }
 
-    private static final class Child {
+    /** One process. */
+    static final class Child {
 
         private static final String ENDED = "";
 
@@ -130,7 +131,14 @@ final class PeerProcesses implements AutoCloseable {
             lines.add(ENDED);
         }
 
-        String answer(long limitMillis) throws IOException, InterruptedException {
+        /** Waits until it has said that it is ready. */
+        void awaitReady() throws IOException, InterruptedException {
+            while (!answer(START_MILLIS).equals("ready")) {
+                // what a library had to say
+            }
+        }
+
+        private String answer(long limitMillis) throws IOException, InterruptedException {
             String line = lines.poll(limitMillis, TimeUnit.MILLISECONDS);
             if (line == null) {
                 throw new IOException("a process did not answer within " + limitMillis + " ms");
@@ -141,14 +149,20 @@ final class PeerProcesses implements AutoCloseable {
             return line;
         }
 
+        /** What it answers to a line. */
         String ask(String line, long limitMillis) throws IOException, InterruptedException {
             process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
             process.getOutputStream().flush();
             return answer(limitMillis);
         }
 
+        /** SIGKILL. */
+        void kill() throws InterruptedException {
+            process.destroyForcibly().waitFor();
+        }
+
         /** Its standard input ends, and so does it. */
-        void beginToEnd() {
+        private void beginToEnd() {
             try {
                 process.getOutputStream().close();
             } catch (IOException gone) {
@@ -156,7 +170,7 @@ final class PeerProcesses implements AutoCloseable {
             }
         }
 
-        void end() {
+        private void end() {
             try {
                 if (!process.waitFor(END_MILLIS, TimeUnit.MILLISECONDS)) {
                     process.destroyForcibly().waitFor(END_MILLIS, TimeUnit.MILLISECONDS);
