@@ -336,9 +336,12 @@ class LeaseConcurrencyTests {
         @Test
         void whoBringsAnswersDoesNotWait() {
             ReleaseRequest request = new ReleaseRequest("job", new Ballot(1, node.incarnation()));
-            node.onAnswers(0, List.of(request), Collections.singletonList(null));
-            node.onUnanswered(0, request);
+            CompletableFuture<Void> brought = CompletableFuture.runAsync(() -> {
+                node.onAnswers(0, List.of(request), Collections.singletonList(null));
+                node.onUnanswered(0, request);
+            });
 
+            assertThat(brought).succeedsWithin(Duration.ofSeconds(30));
             assertThat(holder.isAlive()).isTrue();
         }
 
