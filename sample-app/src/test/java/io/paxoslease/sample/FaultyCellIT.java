@@ -128,10 +128,12 @@ class FaultyCellIT {
                 // last, without restarts.
                 long lastPartNanos =
                         DURATION.toMinutes() >= 3 && SkewedClock.isAvailable() ? DURATION.toNanos() / 8 : 0;
-                disturb(startNanos + DURATION.toNanos() - lastPartNanos, true);
+                killLeaderOfProbe();
+                long faultsEndNanos = System.nanoTime() + DURATION.toNanos();
+                disturb(faultsEndNanos - lastPartNanos, true);
                 if (lastPartNanos > 0) {
                     giveAllSettableClocks();
-                    disturb(startNanos + DURATION.toNanos(), false);
+                    disturb(faultsEndNanos, false);
                 }
                 long endNanos = System.nanoTime();
                 try {
@@ -152,6 +154,18 @@ class FaultyCellIT {
                 Files.delete(file);
             }
         }
+    }
+
+    /** Half a minute of random faults may spare the leader, so there is one takeover by plan. */
+    private void killLeaderOfProbe() throws Exception {
+        NodeProcess leader = faulty.cell().awaitLeader(Jobs.PROBE);
+        long fromNanos = System.nanoTime();
+        count(Fault.KILL);
+        leader.process().kill();
+        faulty.cell().awaitLeader(Jobs.PROBE);
+        marks.add(new Mark(leader.id(), Timeline.Kind.DOWN, Fault.KILL.name(), fromNanos, System.nanoTime()));
+        leader.start();
+        faulty.cell().awaitSteady();
     }
 
     private void disturb(long endNanos, boolean restarts) throws Exception {
