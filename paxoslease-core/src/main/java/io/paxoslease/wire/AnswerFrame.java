@@ -42,7 +42,7 @@ record AnswerFrame(
         NEW_SESSION,
         /** The settings of the two nodes do not fit. */
         REFUSED,
-        /** A frame with this or a higher sequence number came before. */
+        /** A frame with this sequence number came before, or may have: too many higher ones did. */
         REPLAYED
     }
 }

@@ -2,6 +2,7 @@ package io.paxoslease.wire;
 
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -11,8 +12,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One member as this node sees it: what waits for it, the one exchange under way, the session, and how it is. Each method is one step under
+ * One member as this node sees it: what waits for it, the exchange under way, the session, and how it is. Each method is one step under
  * the link's lock; nothing in here calls out.
+ *
+ * <p>What comes while an exchange is under way waits for its end and then travels together. Only a few releases hold nothing up: nobody waits
+ * for their answer, so one small frame with requests for other resources may pass theirs.
  *
  * <pre>
  *   no session --hello--> session --frame--> session     requests that were not handled because the session was gone
@@ -28,6 +32,8 @@ final class MemberLink {
     private static final int FAILURES_BEFORE_NEWS = 3;
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** Up to how many requests a frame passes, or is passed by, another. */
+    private static final int FEW = 4;
 
     private enum Standing {
         UNKNOWN,
@@ -50,6 +56,9 @@ final class MemberLink {
     private List<Request> dropped = new ArrayList<>();
     private List<Request> notHandled = List.of();
     private @Nullable Exchange underWay;
+    /** Under way for longer, with releases only. */
+    private @Nullable Exchange passed;
+
     private long session = RequestFrame.NO_SESSION;
     private long nonce;
     private long sequence;
@@ -94,17 +103,50 @@ final class MemberLink {
         return taken;
     }
 
-    /** Begins the next exchange if none is under way and something waits or a probe is due; else null. The caller must end it. */
+    /** Begins the next exchange if none holds it up and something waits or a probe is due; else null. The caller must end it. */
     synchronized @Nullable Exchange begin(long nowNanos) {
-        if (underWay != null) {
+        if (underWay != null && passed != null || !mayPass(underWay) || !mayPass(passed)) {
             return null;
         }
         boolean waiting = !notHandled.isEmpty() || !queue.isEmpty();
         if (!waiting && nowNanos - nextProbeNanos < 0) {
             return null;
         }
+        passed = underWay == null ? passed : underWay;
         underWay = session == RequestFrame.NO_SESSION ? hello(nowNanos) : frame(nowNanos);
         return underWay;
+    }
+
+    /** Whether what waits can do without the end of an exchange: of few releases, and of none for the same resource. */
+    private boolean mayPass(@Nullable Exchange exchange) {
+        if (exchange == null) {
+            return true;
+        }
+        List<Request> requests = exchange.frame().requests();
+        if (exchange.isHello()
+                || session == RequestFrame.NO_SESSION
+                || !notHandled.isEmpty()
+                || queue.isEmpty()
+                || queue.size() > FEW
+                || requests.size() > FEW) {
+            return false;
+        }
+        for (int i = 0; i < requests.size(); i++) {
+            Request request = requests.get(i);
+            if (!(request instanceof ReleaseRequest) || isQueued(request.resource())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isQueued(String resource) {
+        for (Request request : queue) {
+            if (request.resource().equals(resource)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private Exchange hello(long nowNanos) {
@@ -147,18 +189,21 @@ final class MemberLink {
         return requests;
     }
 
-    /** Whether the exchange under way should have ended by itself long ago; else null. */
+    /** An exchange under way that should have ended by itself long ago; else null. */
     synchronized @Nullable Exchange overdue(long nowNanos, long graceNanos) {
-        Exchange exchange = underWay;
+        Exchange exchange = passed != null ? passed : underWay;
         return exchange != null && exchange.isOverdue(nowNanos, graceNanos) ? exchange : null;
     }
 
-    /** Ends an exchange; null if it is not the one under way (any more): its end was noted before, and it must not count twice. */
+    /** Ends an exchange; null if it is not under way (any more): its end was noted before, and it must not count twice. */
     synchronized @Nullable Ended end(Exchange exchange, Verdict verdict, boolean timedOut, long nowNanos) {
-        if (exchange != underWay) {
+        if (exchange == passed) {
+            passed = null;
+        } else if (exchange == underWay) {
+            underWay = null;
+        } else {
             return null;
         }
-        underWay = null;
         notifyAll();
         List<Request> unanswered = List.of();
         switch (verdict.kind()) {
@@ -169,15 +214,14 @@ final class MemberLink {
                 if (exchange.retried()) {
                     unanswered = exchange.frame().requests();
                 } else {
-                    notHandled = exchange.frame().requests();
+                    notHandled = join(notHandled, exchange.frame().requests());
                 }
             }
             case LOST ->
                 unanswered = exchange.isHello() ? takeAll() : exchange.frame().requests();
             case REFUSED -> {
                 session = RequestFrame.NO_SESSION;
-                unanswered = new ArrayList<>(exchange.frame().requests());
-                unanswered.addAll(takeAll());
+                unanswered = join(exchange.frame().requests(), takeAll());
             }
         }
         boolean good = verdict.answer() != null;
@@ -191,6 +235,12 @@ final class MemberLink {
         return new Ended(unanswered, news(), good);
     }
 
+    private static List<Request> join(List<Request> some, List<Request> others) {
+        List<Request> all = new ArrayList<>(some);
+        all.addAll(others);
+        return all;
+    }
+
     private void open(@Nullable AnswerFrame answer) {
         if (answer != null) {
             session = answer.session();
@@ -200,8 +250,7 @@ final class MemberLink {
 
     /** Nothing that waits can be sent without a session. */
     private List<Request> takeAll() {
-        List<Request> all = new ArrayList<>(notHandled);
-        all.addAll(queue);
+        List<Request> all = join(notHandled, List.copyOf(queue));
         notHandled = List.of();
         queue.clear();
         return all;
@@ -264,7 +313,7 @@ final class MemberLink {
     }
 
     private boolean isIdle() {
-        return underWay == null && queue.isEmpty() && notHandled.isEmpty();
+        return underWay == null && passed == null && queue.isEmpty() && notHandled.isEmpty();
     }
 
     synchronized MemberStatus status() {

@@ -21,7 +21,7 @@ final class Sessions {
         ALTERNATED,
         /** There is no such session. */
         UNKNOWN,
-        /** A frame with this or a higher sequence number came before. */
+        /** A frame with this sequence number came before, or may have: too many higher ones did. */
         REPLAYED
     }
 
@@ -32,13 +32,31 @@ final class Sessions {
         final Incarnation sender;
         final long id;
         final long fingerprint;
+        /** The highest number that was used up. */
         long sequence;
+        /** A bit for each of the numbers up to it that was used up; the lowest bit is that of the highest number. */
+        long used = -1;
 
         Session(Incarnation sender, long id, long fingerprint, long sequence) {
             this.sender = sender;
             this.id = id;
             this.fingerprint = fingerprint;
             this.sequence = sequence;
+        }
+
+        /** False if the number was used up, or is too low to tell. */
+        boolean use(long number) {
+            long ahead = number - sequence;
+            if (ahead > 0) {
+                used = ahead < Long.SIZE ? used << ahead | 1 : 1;
+                sequence = number;
+                return true;
+            }
+            if (ahead <= -Long.SIZE || (used >> -ahead & 1) != 0) {
+                return false;
+            }
+            used |= 1L << -ahead;
+            return true;
         }
     }
 
@@ -78,10 +96,9 @@ final class Sessions {
         if (session == null || session.id != id || session.fingerprint != fingerprint) {
             return Entry.UNKNOWN;
         }
-        if (sequence <= session.sequence) {
+        if (!session.use(sequence)) {
             return Entry.REPLAYED;
         }
-        session.sequence = sequence;
         Incarnation last = latest.put(sender.nodeId(), sender);
         return last == null || last.equals(sender) ? Entry.ENTERED : Entry.ALTERNATED;
     }

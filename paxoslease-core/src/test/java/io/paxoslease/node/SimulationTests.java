@@ -154,7 +154,7 @@ class SimulationTests {
         "2, 22f754391e708ae5542cee5ad10a1f212a854077fb9d994b8fbc81a66bb794bd",
         "5, d046022aa9ddd61e412354a4670876283a26cba4215b952052a2bcfbe8abcca5",
         "8, aeb24a831e4c89c4481df96e02e1475ba669024437bd2fde050d42e6c711807c",
-        "13, 5f6c3ec6f3632c22362b2d8c891b6417622cad70ef6cd72349c96c45c29b094a"
+        "13, 7ade583868e7fd7bebb8ee2aea5b9fb3e360687a7bd115af5fbf52d4c428a203"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

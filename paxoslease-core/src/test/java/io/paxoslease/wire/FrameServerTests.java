@@ -142,10 +142,27 @@ class FrameServerTests {
         }
 
         @Test
-        void aFrameThatWasOvertakenIsNotHandled() throws Exception {
+        void aFrameThatWasOvertakenIsHandledOnce() throws Exception {
             long session = open(Samples.NODE_1, 1);
             send(200, frame(session, 3, List.of()));
+            assertThat(send(200, frame(session, 2, oneRequest())).status()).isEqualTo(Status.OK);
             assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.REPLAYED);
+            assertThat(acceptor.handled).hasSize(1);
+        }
+
+        @Test
+        void aFrameThatWasOvertakenByTooManyIsNotHandled() throws Exception {
+            long session = open(Samples.NODE_1, 1);
+            send(200, frame(session, 66, List.of()));
+            assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.REPLAYED);
+            assertThat(acceptor.handled).isEmpty();
+            assertThat(send(200, frame(session, 3, oneRequest())).status()).isEqualTo(Status.OK);
+        }
+
+        @Test
+        void whatCameBeforeTheSessionIsNotHandled() throws Exception {
+            long session = open(Samples.NODE_1, 5);
+            assertThat(send(409, frame(session, 4, oneRequest())).status()).isEqualTo(Status.REPLAYED);
             assertThat(acceptor.handled).isEmpty();
         }
 

@@ -106,6 +106,90 @@ class FrameTransportTests {
         }
 
         @Test
+        void aFewReleasesHoldNothingUp() {
+            connect();
+            release("a");
+            transport.flush();
+            Held releases = channel.take(PEER);
+            send("b");
+            transport.flush();
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered b");
+            reply(releases);
+            assertThat(acceptor.handled).hasSize(2);
+        }
+
+        @Test
+        void onlyOneFramePassesAnother() {
+            connect();
+            release("a");
+            transport.flush();
+            Held first = channel.take(PEER);
+            release("b");
+            transport.flush();
+            Held second = channel.take(PEER);
+            send("c");
+            transport.flush();
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(second);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("c");
+            send("d");
+            transport.flush();
+            reply(first);
+            assertThat(resources(channel.take(PEER))).containsExactly("c");
+            assertThat(channel.isIdle(PEER)).as("c is to be waited for").isTrue();
+        }
+
+        @Test
+        void aReleaseIsNotPassedByARequestForTheSameResource() {
+            connect();
+            release("a");
+            transport.flush();
+            send("b");
+            send("a");
+            transport.flush();
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a");
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("b", "a");
+        }
+
+        @Test
+        void manyRequestsPassNothing() {
+            connect();
+            release("a");
+            transport.flush();
+            List<String> many = List.of("b", "c", "d", "e", "f");
+            many.forEach(FrameTransportTests.this::send);
+            transport.flush();
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactlyElementsOf(many);
+        }
+
+        @Test
+        void manyReleasesAreNotPassed() {
+            connect();
+            List<String> many = List.of("a", "b", "c", "d", "e");
+            many.forEach(FrameTransportTests.this::release);
+            transport.flush();
+            send("f");
+            transport.flush();
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("f");
+        }
+
+        @Test
+        void aProposalAmongReleasesIsWaitedFor() {
+            connect();
+            release("a");
+            send("b");
+            transport.flush();
+            send("c");
+            transport.flush();
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("c");
+        }
+
+        @Test
         void aSlowMemberDoesNotHoldUpAnother() {
             connect();
             send("a");
@@ -243,6 +327,26 @@ class FrameTransportTests {
             answer(PEER);
             assertThat(told).containsExactly("1 answered a", "1 answered c");
             assertThat(acceptor.handled).hasSize(3);
+        }
+
+        @Test
+        void afterARestartWhatPassedIsSentOnceMoreToo() {
+            connect();
+            serve(new Incarnation(PEER, 0x9999), Samples.settings());
+            release("a");
+            transport.flush();
+            Held release = channel.take(PEER);
+            send("b");
+            transport.flush();
+            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(release);
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            answer(PEER);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("b", "a");
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered b");
+            assertThat(acceptor.handled).hasSize(2);
         }
 
         @Test
@@ -625,6 +729,26 @@ class FrameTransportTests {
             assertThat(told).as("the late answer is dropped").containsExactly("1 unanswered a");
         }
 
+        @Test
+        void aPassedExchangeThatNeverEndsIsGivenUp() {
+            connect();
+            release("a");
+            transport.flush();
+            channel.take(PEER);
+            send("b");
+            transport.flush();
+            answer(PEER);
+            release("c");
+            transport.flush();
+            channel.take(PEER);
+            clock.advance(Duration.ofMillis(350));
+            transport.tick();
+            send("d");
+            transport.flush();
+            assertThat(resources(channel.underWay(PEER))).containsExactly("d");
+            assertThat(told).containsExactly("1 answered b");
+        }
+
         private long limit() {
             send("a");
             transport.flush();
@@ -793,8 +917,11 @@ class FrameTransportTests {
 
     /** Lets the member answer the exchange that is under way. */
     private void answer(String member) {
-        Held held = channel.take(member);
-        FrameServer server = servers.get(member);
+        reply(channel.take(member));
+    }
+
+    private void reply(Held held) {
+        FrameServer server = servers.get(held.member());
         if (server == null) {
             held.reply().completeExceptionally(new IOException("connection refused"));
         } else {

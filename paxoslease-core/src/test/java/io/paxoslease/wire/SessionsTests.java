@@ -1,0 +1,32 @@
+package io.paxoslease.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.wire.Sessions.Entry;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SessionsTests {
+
+    /** Against a plain set of the numbers that were used up. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void everyNumberIsUsedUpOnce(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        Sessions sessions = new Sessions(1, random);
+        long id = sessions.open(Samples.NODE_1, 1, 0).id();
+        Set<Long> used = new HashSet<>(Set.of(0L));
+        long highest = 0;
+        for (int i = 0; i < 20_000; i++) {
+            long number = Math.max(0, highest - 80 + random.nextInt(random.nextInt(100) == 0 ? 300 : 85));
+            boolean isNew = number > highest - 64 && used.add(number);
+            highest = Math.max(highest, number);
+            assertThat(sessions.enter(Samples.NODE_1, id, 1, number))
+                    .as("number %d after %d", number, highest)
+                    .isEqualTo(isNew ? Entry.ENTERED : Entry.REPLAYED);
+        }
+    }
+}
