@@ -67,6 +67,7 @@ final class BenchNode {
             peers.put("n" + (i + 1), URI.create("http://127.0.0.1:" + ports[i]));
         }
         Cell cell = new Cell("bench", List.copyOf(peers.keySet()));
+        Map<String, URI> all = Map.copyOf(peers);
         int port = ports[Integer.parseInt(nodeId.substring(1)) - 1];
         peers.remove(nodeId);
         Timing timing = new Timing(TimeUnit.MILLISECONDS.toNanos(maxLeaseMillis), 0.01);
@@ -86,8 +87,8 @@ final class BenchNode {
         FrameTransport transport = new FrameTransport(wire, counted(http), WireListener.NONE, NodeClock.SYSTEM);
         SecureRandom random = new SecureRandom();
         this.node = new LeaseNode(settings, transport, random);
-        this.echo = new HttpFrameChannel("echo", peers, "/echo", wire.maxFrameBytes());
-        this.echoPeer = peers.keySet().iterator().next();
+        this.echo = new HttpFrameChannel("echo", all, "/echo", wire.maxFrameBytes());
+        this.echoPeer = peers.isEmpty() ? nodeId : peers.keySet().iterator().next();
         FrameServer server = new FrameServer(node.incarnation(), wire, node, WireListener.NONE, random);
         FrameHandler mirror = new FrameHandler() {
             @Override

@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * A cell of three processes on the loopback interface, each a node behind a Tomcat. The first node does the work that is measured, all three
- * answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time is that of all Java threads of
- * the three processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole process.
+ * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat. The first node does
+ * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time is that of all Java threads of
+ * the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole process.
  * {@code -Dnode.options=…} passes options to their JVMs.
  *
  * <pre>
@@ -27,7 +27,7 @@ public final class CellBenchmark {
         "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process"
     };
 
-    private static final int SIZE = 3;
+    private static final int SIZE = Integer.getInteger("nodes", 3);
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
 
     private CellBenchmark() {}
@@ -41,8 +41,9 @@ public final class CellBenchmark {
         boolean oneRoundTrip = arguments.length > 1 && Boolean.parseBoolean(arguments[1]);
         System.out.printf(
                 Locale.ROOT,
-                "%s, %s, %d processors, Java %s%n",
+                "%s, %d nodes, %s, %d processors, Java %s%n",
                 arguments[0],
+                SIZE,
                 oneRoundTrip ? "one round trip" : "two phases",
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("java.version"));
@@ -71,6 +72,8 @@ public final class CellBenchmark {
             Node first = cell.nodes.get(0);
             first.ask("cycles 128 " + seconds * 1_000);
             first.ask("echo 16 " + seconds * 1_000);
+            first.ask("cycles 1 " + seconds * 1_000);
+            first.ask("async-cycles 1 " + seconds * 1_000);
             System.out.println(
                     "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op    threads us/op");
             for (int workers : new int[] {1, 16, 128}) {

@@ -3,10 +3,11 @@ package io.paxoslease.benchmarks;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Threads that do the same over and over, each with names of its own. */
+/** Threads that do the same over and over, each with names of its own; virtual ones with {@code -Dvirtual=true} on Java 21 or later. */
 final class Workers {
 
     private static final String[][] NAMES = new String[128][64];
@@ -19,7 +20,22 @@ final class Workers {
         }
     }
 
+    private static final boolean VIRTUAL = Boolean.getBoolean("virtual");
+    private static final ThreadFactory THREADS = VIRTUAL ? virtualThreads() : Thread::new;
+
     private Workers() {}
+
+    /** By reflection, because this is compiled for Java 17 too. */
+    private static ThreadFactory virtualThreads() {
+        try {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            return (ThreadFactory) Class.forName("java.lang.Thread$Builder")
+                    .getMethod("factory")
+                    .invoke(builder);
+        } catch (ReflectiveOperationException missing) {
+            throw new IllegalStateException("Virtual threads need Java 21 or later", missing);
+        }
+    }
 
     /** What a worker repeats. */
     interface Work {
@@ -46,7 +62,7 @@ final class Workers {
         long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
         for (int i = 0; i < workers; i++) {
             int worker = i;
-            Thread thread = new Thread(() -> {
+            Thread thread = THREADS.newThread(() -> {
                 Samples own = new Samples();
                 long begin = System.nanoTime();
                 for (long round = 0; begin - end < 0; round++) {
@@ -61,7 +77,9 @@ final class Workers {
                     begin = now;
                 }
                 all.add(own);
-                spentNanos.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+                if (!VIRTUAL) {
+                    spentNanos.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+                }
             });
             threads.add(thread);
             thread.start();
