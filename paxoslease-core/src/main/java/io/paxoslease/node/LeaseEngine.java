@@ -75,6 +75,7 @@ final class LeaseEngine {
     private boolean attemptsTold;
     private final List<Effect> effects = new ArrayList<>();
     private long roundTripNanos = MILLI;
+    private long quickRoundTripNanos = MILLI;
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
@@ -313,7 +314,8 @@ final class LeaseEngine {
         hint(candidacy, null, out);
         if (candidacy.state == State.WAITING) {
             candidacy.failures = 0;
-            await(candidacy, now.nanos() + jitter(2 * roundTripNanos) + firstClaim(candidacy).yieldNanos);
+            long pause = turn(candidacy.resource, owner, 2 * Math.max(MILLI, quickRoundTripNanos), 2 * roundTripNanos);
+            await(candidacy, now.nanos() + pause + firstClaim(candidacy).yieldNanos);
         }
         reschedule(candidacy, now);
     }
@@ -591,13 +593,40 @@ final class LeaseEngine {
         candidacy.resumeNanos = untilNanos;
     }
 
-    /** X6. Waits until the lease can be free, and a little longer so that the candidates do not all come at once. */
+    /**
+     * X6. Waits until the lease can be free at every acceptor, and then for this node's turn, so that the candidates do not all come at once.
+     */
     private void awaitFreedom(Candidacy candidacy, Now now) {
-        Hint hint = candidacy.hint;
-        long free = hint == null || now.hasReached(hint.freeAtNanos()) ? now.nanos() : hint.freeAtNanos();
         Claim claim = firstClaim(candidacy);
-        long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
-        await(candidacy, free + jitter(spread) + claim.yieldNanos);
+        Hint hint = candidacy.hint;
+        if (hint == null || now.hasReached(hint.freeAtNanos())) {
+            await(candidacy, now.nanos() + jitter(spread(claim)) + claim.yieldNanos);
+            return;
+        }
+        long step = Math.min(claim.leaseNanos / 16, Math.max(10 * MILLI, 2 * quickRoundTripNanos));
+        // The record at another acceptor may be a little younger than the one that the hint is about.
+        long pause = step / 2 + turn(candidacy.resource, hint.owner(), step, spread(claim));
+        await(candidacy, hint.freeAtNanos() + pause + claim.yieldNanos);
+    }
+
+    private long spread(Claim claim) {
+        return Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
+    }
+
+    /**
+     * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in an order
+     * that all draw alike and that is another one for each resource and each life of an owner. The owner itself has no turn.
+     */
+    private long turn(String resource, Incarnation owner, long stepNanos, long spreadNanos) {
+        int size = proposer.cell().size();
+        int own = proposer.cell().indexOf(self.nodeId());
+        if (own < 0) {
+            return jitter(spreadNanos);
+        }
+        int first = Math.floorMod(31 * resource.hashCode() + owner.hashCode(), size);
+        int place = Math.floorMod(own - first, size);
+        int former = proposer.cell().indexOf(owner.nodeId());
+        return (former >= 0 && Math.floorMod(former - first, size) < place ? place - 1 : place) * stepNanos;
     }
 
     /** Ends a claim wherever it is in the queue; the next one begins to seek. */
@@ -832,11 +861,11 @@ final class LeaseEngine {
         return candidacy.claims.getFirst();
     }
 
-    /** The adaptive round time: a smoothed mean of what majorities took. */
+    /** The adaptive round time: a smoothed mean of what majorities took, and what they take when nothing gets in their way. */
     private void measureRound(Candidacy candidacy, Now now) {
-        long sample = Math.max(1, now.nanos() - candidacy.roundBeganNanos);
+        long sample = Math.max(10_000, now.nanos() - candidacy.roundBeganNanos);
         roundTripNanos += (sample - roundTripNanos) / 8;
-        roundTripNanos = Math.max(10_000, roundTripNanos);
+        quickRoundTripNanos += (sample - quickRoundTripNanos) / (sample < quickRoundTripNanos ? 2 : 16);
     }
 
     private long jitter(long spreadNanos) {

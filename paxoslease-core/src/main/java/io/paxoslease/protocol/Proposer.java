@@ -305,6 +305,11 @@ public class Proposer {
         return held.get(resource);
     }
 
+    /** The acceptors. */
+    public Cell cell() {
+        return cell;
+    }
+
     /** Whether an attempt is in flight. */
     public boolean isTrying(String resource) {
         return attempts.containsKey(resource);

@@ -11,6 +11,7 @@ import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -85,6 +86,73 @@ class LeaseEngineTests {
             assertThat(claim.tenure).isNull();
             assertThat(engine.candidacies()).isEmpty();
             assertThat(engine.nextWakeNanos()).isEmpty();
+        }
+    }
+
+    @Nested
+    class X6Turns {
+
+        private static final Cell CELL = new Cell("cell", List.of("n1", "n2", "n3", "n4", "n5"));
+        private static final List<String> FOLLOWERS = List.of("n2", "n3", "n4", "n5");
+        private static final long REMAINING = 2_000;
+
+        /** When a follower tries after the record of its own acceptor has ended, or after the owner has said that it is gone. */
+        private static long triesAfterMillis(String follower, String resource, Incarnation owner, boolean gone) {
+            Incarnation self = new Incarnation(follower, 7);
+            Proposer proposer = new Proposer(self, CELL, new Timing(LEASE, 0.01), new BallotSequence());
+            LeaseEngine engine = new LeaseEngine(self, proposer, true, 1_000 * MILLI, new Dice(1));
+            LeaseEngine.Output out = new LeaseEngine.Output();
+            engine.watch(resource);
+            engine.onOwnerSeen(resource, owner, REMAINING * MILLI, at(0), out);
+            engine.submit(Claim.standing(resource, LEASE, 0), at(1), out);
+            assertThat(out.requests).isEmpty();
+            if (gone) {
+                engine.onOwnerGone(resource, owner, at(500), out);
+            }
+            long wake = engine.nextWakeNanos().getAsLong();
+            engine.onTime(new Now(wake, 1_000_000 + wake / MILLI), out);
+            assertThat(out.requests).hasSize(1);
+            return wake / MILLI - (gone ? 500 : REMAINING);
+        }
+
+        private static List<Long> turns(String resource, Incarnation owner, boolean gone) {
+            return FOLLOWERS.stream()
+                    .map(follower -> triesAfterMillis(follower, resource, owner, gone))
+                    .toList();
+        }
+
+        @Test
+        void followersTryOneAfterAnother() {
+            for (long life = 0; life < 20; life++) {
+                Incarnation owner = new Incarnation("n1", life);
+                assertThat(turns("r", owner, false)).containsExactlyInAnyOrder(5L, 15L, 25L, 35L);
+                assertThat(turns("r", owner, true)).containsExactlyInAnyOrder(0L, 2L, 4L, 6L);
+            }
+        }
+
+        @Test
+        void everyFollowerIsFirstNowAndThen() {
+            Incarnation owner = new Incarnation("n1", 1);
+            assertThat(IntStream.range(0, 50)
+                            .mapToObj(i -> turns("r" + i, owner, false).indexOf(5L)))
+                    .contains(0, 1, 2, 3);
+            assertThat(IntStream.range(0, 50)
+                            .mapToObj(life -> turns("r", new Incarnation("n1", life), false)
+                                    .indexOf(5L)))
+                    .contains(0, 1, 2, 3);
+        }
+
+        @Test
+        void anOwnerThatIsNoMemberTakesNoTurn() {
+            assertThat(turns("r", new Incarnation("elsewhere", 1), false))
+                    .isSubsetOf(5L, 15L, 25L, 35L, 45L)
+                    .doesNotHaveDuplicates();
+        }
+
+        @Test
+        void aCandidateThatIsNoMemberComesSometime() {
+            assertThat(triesAfterMillis("elsewhere", "r", new Incarnation("n1", 1), false))
+                    .isBetween(5L, 13L);
         }
     }
 

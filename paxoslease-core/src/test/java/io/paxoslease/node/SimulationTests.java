@@ -150,11 +150,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 64d62160cac423a2da346fdc56e03f8bd1bd36976d096edb89555fe216bb8690",
-        "2, 22f754391e708ae5542cee5ad10a1f212a854077fb9d994b8fbc81a66bb794bd",
-        "5, d046022aa9ddd61e412354a4670876283a26cba4215b952052a2bcfbe8abcca5",
-        "8, aeb24a831e4c89c4481df96e02e1475ba669024437bd2fde050d42e6c711807c",
-        "13, 7ade583868e7fd7bebb8ee2aea5b9fb3e360687a7bd115af5fbf52d4c428a203"
+        "1, 9ebda86f4b4df258afb2db3aad2baf793fd8b393b5277d8baac955b9e50d5a27",
+        "2, 2f63280a191cb0a79140e8a4464521f37a138d4979c857734454dbc45ad326c7",
+        "5, e233d4d0b164bd6b99705811b7afca5b790167b12563457bfc8b8dea283601a3",
+        "8, 199fee868e13805184823a0a3065c146009a7b41df628ec1c815c7904a143986",
+        "13, dbf0d6659e1a16dbd2574f24217bee13ae110128185f103f2fb6db1836f1ea68"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
