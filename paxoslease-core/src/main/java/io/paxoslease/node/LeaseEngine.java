@@ -792,7 +792,8 @@ final class LeaseEngine {
         Claim claim = firstClaim(candidacy);
         Tenure tenure = claim.tenure;
         if (candidacy.state == State.EXTENDING && tenure != null) {
-            candidacy.failures++;
+            // Silence is no rival: both phases would only be more messages for who is too busy to answer.
+            candidacy.failures += outcome instanceof Outcome.Unanswered ? 0 : 1;
             hold(candidacy, tenure, now);
             out.notices.add(new Notice.ExtensionFailed(
                     claim,

@@ -3,11 +3,15 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
 import java.util.List;
@@ -86,6 +90,53 @@ class LeaseEngineTests {
             assertThat(claim.tenure).isNull();
             assertThat(engine.candidacies()).isEmpty();
             assertThat(engine.nextWakeNanos()).isEmpty();
+        }
+    }
+
+    @Nested
+    class X8OneRoundTrip {
+
+        private static final Incarnation RIVAL = new Incarnation("n2", 2);
+        private final LeaseEngine owner = new LeaseEngine(
+                SELF,
+                new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots),
+                true,
+                1_000 * MILLI,
+                new Dice(1));
+
+        private Request extend(Claim claim, Now now) {
+            out.requests.clear();
+            owner.extend(claim, now, out);
+            return out.requests.get(0);
+        }
+
+        private Claim acquired() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            owner.submit(claim, at(1), out);
+            Request request = out.requests.get(0);
+            owner.onResponse(0, acceptor.handle(request, at(1)), at(1), out);
+            assertThat(claim.tenure).isNotNull();
+            return claim;
+        }
+
+        @Test
+        void anExtensionThatNobodyAnsweredIsTriedAgainInOneRoundTrip() {
+            Claim claim = acquired();
+            Request request = extend(claim, at(10));
+            owner.onUnanswered(0, request, at(20), out);
+            assertThat(out.notices).last().isInstanceOf(Notice.ExtensionFailed.class);
+            assertThat(extend(claim, at(30))).isInstanceOf(ProposeRequest.class);
+        }
+
+        @Test
+        void anExtensionThatARivalOutbidIsPreparedTheNextTime() {
+            Claim claim = acquired();
+            Request request = extend(claim, at(10));
+            Ballot higher = new Ballot(request.ballot().counter() + 1, RIVAL);
+            acceptor.handle(new PrepareRequest("r", higher, LEASE), at(11));
+            owner.onResponse(0, acceptor.handle(request, at(12)), at(12), out);
+            assertThat(out.notices).last().isInstanceOf(Notice.ExtensionFailed.class);
+            assertThat(extend(claim, at(30))).isInstanceOf(PrepareRequest.class);
         }
     }
 
