@@ -174,7 +174,7 @@ final class BenchNode {
             case "async-cycles" -> asyncCycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "echo" -> echo(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "idle" -> idle(Long.parseLong(words[1]));
-            case "hold" -> hold(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "hold" -> hold(Integer.parseInt(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
             case "release" -> {
                 node.releaseAll();
                 yield "released";
@@ -276,14 +276,15 @@ final class BenchNode {
         return Workers.run(workers, millis, work, spentByWorkers);
     }
 
-    /** Takes leases that extend themselves, some hundred at a time, and keeps no reference to them. */
-    private String hold(int count, long leaseMillis) throws InterruptedException {
+    /** Takes leases that extend themselves, some hundred at a time, not more than that many a second, and keeps no reference to them. */
+    private String hold(int count, long leaseMillis, long perSecond) throws InterruptedException {
         listen();
         Semaphore window = new Semaphore(512);
         AtomicLong missed = new AtomicLong();
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
             window.acquire();
+            LockSupport.parkNanos(start + i * 1_000_000_000L / perSecond - System.nanoTime());
             node.tryAcquireAsync(String.format("held%012d", i), Duration.ofMillis(leaseMillis))
                     .whenComplete((lease, failure) -> {
                         window.release();

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark idle [oneRoundTrip] [seconds]
- *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [heap] [leases] [leaseMillis] [seconds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [heap] [leases] [leaseMillis] [seconds] [takenPerSecond]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark handover [oneRoundTrip] [rounds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark takeover [oneRoundTrip] [rounds]
  * </pre>
@@ -29,6 +29,8 @@ public final class CellBenchmark {
 
     private static final int SIZE = Integer.getInteger("nodes", 3);
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
+    private static final long WARM_UP_LEASES = 50_000;
+    private static final long WARM_UP_MILLIS = 10_000;
 
     private CellBenchmark() {}
 
@@ -55,6 +57,7 @@ public final class CellBenchmark {
                         number(arguments, 3, 100_000),
                         number(arguments, 4, 60_000),
                         number(arguments, 5, 60),
+                        number(arguments, 6, 1_000_000),
                         arguments.length > 2 ? arguments[2] : "256m");
             case "idle" -> idle(oneRoundTrip, number(arguments, 2, 10));
             case "handover" -> handover(oneRoundTrip, (int) number(arguments, 2, 200));
@@ -128,17 +131,22 @@ public final class CellBenchmark {
         }
     }
 
-    private static void holding(boolean oneRoundTrip, long leases, long leaseMillis, long seconds, String heap)
+    private static void holding(
+            boolean oneRoundTrip, long leases, long leaseMillis, long seconds, long perSecond, String heap)
             throws Exception {
         try (Nodes cell = new Nodes(leaseMillis, oneRoundTrip, heap)) {
             cell.warmUp();
+            Node owner = cell.nodes.get(0);
+            owner.ask("hold " + Math.min(leases, WARM_UP_LEASES) + " " + leaseMillis + " " + perSecond);
+            Thread.sleep(Math.min(5 * leaseMillis, WARM_UP_MILLIS));
+            owner.ask("release");
             System.out.println("idle for " + seconds + " s:");
             shares(cell, seconds);
-            cell.nodes.get(1).ask("hold 1 " + leaseMillis);
+            cell.nodes.get(1).ask("hold 1 " + leaseMillis + " " + perSecond);
             System.out.println("one lease for " + seconds + " s:");
             shares(cell, seconds);
-            String[] held =
-                    cell.nodes.get(0).ask("hold " + leases + " " + leaseMillis).split(" ");
+            String[] held = owner.ask("hold " + leases + " " + leaseMillis + " " + perSecond)
+                    .split(" ");
             System.out.println(held[0] + " leases of " + leaseMillis + " ms taken in " + held[2] + " ms, " + held[1]
                     + " missed; for " + seconds + " s:");
             shares(cell, seconds);

@@ -395,7 +395,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     void autoExtend(Claim claim) {
-        run((now, output) -> engine.autoExtend(claim, now, output));
+        post((now, output) -> engine.autoExtend(claim, now, output));
     }
 
     boolean extend(Claim claim, long token) {

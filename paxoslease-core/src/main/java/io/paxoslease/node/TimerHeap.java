@@ -58,36 +58,35 @@ final class TimerHeap {
     }
 
     private void siftUp(Timer timer) {
-        while (timer.position > 0) {
-            Timer parent = at((timer.position - 1) / 2);
+        int position = timer.position;
+        while (position > 0) {
+            Timer parent = at((position - 1) / 2);
             if (parent.dueNanos - timer.dueNanos <= 0) {
-                return;
+                break;
             }
-            swap(parent, timer);
+            int above = parent.position;
+            place(parent, position);
+            position = above;
         }
+        place(timer, position);
     }
 
     private void siftDown(Timer timer) {
-        while (true) {
-            int left = 2 * timer.position + 1;
-            if (left >= size) {
-                return;
-            }
+        int position = timer.position;
+        int left;
+        while ((left = 2 * position + 1) < size) {
             Timer child = at(left);
             if (left + 1 < size && at(left + 1).dueNanos - child.dueNanos < 0) {
                 child = at(left + 1);
             }
             if (timer.dueNanos - child.dueNanos <= 0) {
-                return;
+                break;
             }
-            swap(timer, child);
+            int below = child.position;
+            place(child, position);
+            position = below;
         }
-    }
-
-    private void swap(Timer upper, Timer lower) {
-        int position = upper.position;
-        place(upper, lower.position);
-        place(lower, position);
+        place(timer, position);
     }
 
     private void place(Timer timer, int position) {

@@ -43,7 +43,7 @@ public final class ResourceIndex {
     private static final int CHUNK = 1 << CHUNK_BITS;
     private static final int MAX_CHUNK_BYTES = 1 << 16;
     private static final char NOWHERE = 0xffff;
-    private static final int MOST_RECENT = 4_096;
+    private static final int MOST_RECENT = 32_768;
     private static final VarHandle EIGHT_BYTES =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -62,8 +62,8 @@ public final class ResourceIndex {
     private int scratchLength;
 
     /**
-     * Names that were asked for or told lately, by their hash code: one extension asks some ten times for the same one, thousands are under way
-     * at once, and the tables are far away in memory.
+     * Names that were asked for or told lately, by their hash code: one extension asks some ten times for the same one, many thousands are under
+     * way at once, and the tables are far away in memory.
      */
     private @Nullable String[] recent = new @Nullable String[16];
 
