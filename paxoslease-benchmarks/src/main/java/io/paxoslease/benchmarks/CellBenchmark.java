@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 
 /**
  * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat. The first node does
- * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time is that of all Java threads of
- * the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole process.
- * {@code -Dnode.options=…} passes options to their JVMs.
+ * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time
+ * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
+ * process. {@code -Dnode.options=…} passes options to their JVMs.
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
@@ -81,7 +81,7 @@ public final class CellBenchmark {
                     "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op    threads us/op");
             for (int workers : new int[] {1, 16, 128}) {
                 if (workers <= 16) {
-                    // A channel refuses more exchanges at once; the protocol never begins more than one.
+                    // A channel refuses more exchanges at once; the protocol never begins more than two.
                     measure(cell, "echo", workers, seconds);
                 }
                 measure(cell, "cycles", workers, seconds);

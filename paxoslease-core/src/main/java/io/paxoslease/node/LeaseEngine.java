@@ -623,7 +623,7 @@ final class LeaseEngine {
         if (own < 0) {
             return jitter(spreadNanos);
         }
-        int first = Math.floorMod(31 * resource.hashCode() + owner.hashCode(), size);
+        int first = Math.floorMod(31 * resource.hashCode() + Long.hashCode(owner.nonce()), size);
         int place = Math.floorMod(own - first, size);
         int former = proposer.cell().indexOf(owner.nodeId());
         return (former >= 0 && Math.floorMod(former - first, size) < place ? place - 1 : place) * stepNanos;
