@@ -123,8 +123,7 @@ final class MemberLink {
             return true;
         }
         List<Request> requests = exchange.frame().requests();
-        if (exchange.isHello()
-                || session == RequestFrame.NO_SESSION
+        if (session == RequestFrame.NO_SESSION
                 || !notHandled.isEmpty()
                 || queue.isEmpty()
                 || queue.size() > FEW

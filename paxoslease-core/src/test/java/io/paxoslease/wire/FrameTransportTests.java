@@ -106,6 +106,18 @@ class FrameTransportTests {
         }
 
         @Test
+        void nothingPassesAHello() {
+            send("a");
+            transport.flush();
+            Held hello = channel.take(PEER);
+            send("b");
+            transport.flush();
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(hello);
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a", "b");
+        }
+
+        @Test
         void aFewReleasesHoldNothingUp() {
             connect();
             release("a");
@@ -145,11 +157,12 @@ class FrameTransportTests {
             connect();
             release("a");
             transport.flush();
+            Held release = channel.take(PEER);
             send("b");
             send("a");
             transport.flush();
-            assertThat(resources(channel.underWay(PEER))).containsExactly("a");
-            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(release);
             assertThat(resources(channel.underWay(PEER))).containsExactly("b", "a");
         }
 
@@ -158,10 +171,12 @@ class FrameTransportTests {
             connect();
             release("a");
             transport.flush();
+            Held release = channel.take(PEER);
             List<String> many = List.of("b", "c", "d", "e", "f");
             many.forEach(FrameTransportTests.this::send);
             transport.flush();
-            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(release);
             assertThat(resources(channel.underWay(PEER))).containsExactlyElementsOf(many);
         }
 
@@ -171,9 +186,11 @@ class FrameTransportTests {
             List<String> many = List.of("a", "b", "c", "d", "e");
             many.forEach(FrameTransportTests.this::release);
             transport.flush();
+            Held releases = channel.take(PEER);
             send("f");
             transport.flush();
-            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(releases);
             assertThat(resources(channel.underWay(PEER))).containsExactly("f");
         }
 
@@ -183,9 +200,11 @@ class FrameTransportTests {
             release("a");
             send("b");
             transport.flush();
+            Held both = channel.take(PEER);
             send("c");
             transport.flush();
-            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(both);
             assertThat(resources(channel.underWay(PEER))).containsExactly("c");
         }
 
@@ -743,9 +762,9 @@ class FrameTransportTests {
             channel.take(PEER);
             clock.advance(Duration.ofMillis(350));
             transport.tick();
-            send("d");
+            send("a");
             transport.flush();
-            assertThat(resources(channel.underWay(PEER))).containsExactly("d");
+            assertThat(resources(channel.underWay(PEER))).containsExactly("a");
             assertThat(told).containsExactly("1 answered b");
         }
 
