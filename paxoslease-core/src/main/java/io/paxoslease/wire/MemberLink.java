@@ -32,6 +32,7 @@ final class MemberLink {
     private static final int FAILURES_BEFORE_NEWS = 3;
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final int MOST_UNDER_WAY = 2;
     /** Up to how many requests a frame passes, or is passed by, another. */
     private static final int FEW = 4;
 
@@ -55,9 +56,8 @@ final class MemberLink {
     private final ArrayDeque<Request> queue = new ArrayDeque<>();
     private List<Request> dropped = new ArrayList<>();
     private List<Request> notHandled = List.of();
-    private @Nullable Exchange underWay;
-    /** Under way for longer, with releases only. */
-    private @Nullable Exchange passed;
+    /** One, or two if the first has nothing but a few releases. */
+    private final List<Exchange> underWay = new ArrayList<>(MOST_UNDER_WAY);
 
     private long session = RequestFrame.NO_SESSION;
     private long nonce;
@@ -105,25 +105,23 @@ final class MemberLink {
 
     /** Begins the next exchange if none holds it up and something waits or a probe is due; else null. The caller must end it. */
     synchronized @Nullable Exchange begin(long nowNanos) {
-        if (underWay != null && passed != null || !mayPass(underWay) || !mayPass(passed)) {
+        if (!underWay.isEmpty() && !mayPass()) {
             return null;
         }
         boolean waiting = !notHandled.isEmpty() || !queue.isEmpty();
         if (!waiting && nowNanos - nextProbeNanos < 0) {
             return null;
         }
-        passed = underWay == null ? passed : underWay;
-        underWay = session == RequestFrame.NO_SESSION ? hello(nowNanos) : frame(nowNanos);
-        return underWay;
+        Exchange exchange = session == RequestFrame.NO_SESSION ? hello(nowNanos) : frame(nowNanos);
+        underWay.add(exchange);
+        return exchange;
     }
 
-    /** Whether what waits can do without the end of an exchange: of few releases, and of none for the same resource. */
-    private boolean mayPass(@Nullable Exchange exchange) {
-        if (exchange == null) {
-            return true;
-        }
-        List<Request> requests = exchange.frame().requests();
-        if (session == RequestFrame.NO_SESSION
+    /** Whether what waits can do without the end of what is under way: of few releases, and of none for the same resource. */
+    private boolean mayPass() {
+        List<Request> requests = underWay.get(0).frame().requests();
+        if (underWay.size() == MOST_UNDER_WAY
+                || session == RequestFrame.NO_SESSION
                 || !notHandled.isEmpty()
                 || queue.isEmpty()
                 || queue.size() > FEW
@@ -190,17 +188,17 @@ final class MemberLink {
 
     /** An exchange under way that should have ended by itself long ago; else null. */
     synchronized @Nullable Exchange overdue(long nowNanos, long graceNanos) {
-        Exchange exchange = passed != null ? passed : underWay;
-        return exchange != null && exchange.isOverdue(nowNanos, graceNanos) ? exchange : null;
+        for (Exchange exchange : underWay) {
+            if (exchange.isOverdue(nowNanos, graceNanos)) {
+                return exchange;
+            }
+        }
+        return null;
     }
 
     /** Ends an exchange; null if it is not under way (any more): its end was noted before, and it must not count twice. */
     synchronized @Nullable Ended end(Exchange exchange, Verdict verdict, boolean timedOut, long nowNanos) {
-        if (exchange == passed) {
-            passed = null;
-        } else if (exchange == underWay) {
-            underWay = null;
-        } else {
+        if (!underWay.remove(exchange)) {
             return null;
         }
         notifyAll();
@@ -312,7 +310,7 @@ final class MemberLink {
     }
 
     private boolean isIdle() {
-        return underWay == null && passed == null && queue.isEmpty() && notHandled.isEmpty();
+        return underWay.isEmpty() && queue.isEmpty() && notHandled.isEmpty();
     }
 
     synchronized MemberStatus status() {

@@ -65,8 +65,7 @@ class FrameTransportTests {
         void anAnswerIsToldByTheThreadThatBringsIt() {
             connect();
             send("a");
-            transport.flush();
-            Held held = channel.take(PEER);
+            Held held = begin();
             held.reply().complete(servers.get(PEER).handle(held.frame()));
             assertThat(told).containsExactly("1 answered a");
         }
@@ -108,12 +107,9 @@ class FrameTransportTests {
         @Test
         void nothingPassesAHello() {
             send("a");
-            transport.flush();
-            Held hello = channel.take(PEER);
+            Held hello = begin();
             send("b");
-            transport.flush();
-            assertThat(channel.isIdle(PEER)).isTrue();
-            reply(hello);
+            waitsFor(hello);
             assertThat(resources(channel.underWay(PEER))).containsExactly("a", "b");
         }
 
@@ -121,8 +117,7 @@ class FrameTransportTests {
         void aFewReleasesHoldNothingUp() {
             connect();
             release("a");
-            transport.flush();
-            Held releases = channel.take(PEER);
+            Held releases = begin();
             send("b");
             transport.flush();
             answer(PEER);
@@ -135,15 +130,11 @@ class FrameTransportTests {
         void onlyOneFramePassesAnother() {
             connect();
             release("a");
-            transport.flush();
-            Held first = channel.take(PEER);
+            Held first = begin();
             release("b");
-            transport.flush();
-            Held second = channel.take(PEER);
+            Held second = begin();
             send("c");
-            transport.flush();
-            assertThat(channel.isIdle(PEER)).isTrue();
-            reply(second);
+            waitsFor(second);
             assertThat(resources(channel.underWay(PEER))).containsExactly("c");
             send("d");
             transport.flush();
@@ -156,13 +147,10 @@ class FrameTransportTests {
         void aReleaseIsNotPassedByARequestForTheSameResource() {
             connect();
             release("a");
-            transport.flush();
-            Held release = channel.take(PEER);
+            Held release = begin();
             send("b");
             send("a");
-            transport.flush();
-            assertThat(channel.isIdle(PEER)).isTrue();
-            reply(release);
+            waitsFor(release);
             assertThat(resources(channel.underWay(PEER))).containsExactly("b", "a");
         }
 
@@ -170,13 +158,10 @@ class FrameTransportTests {
         void manyRequestsPassNothing() {
             connect();
             release("a");
-            transport.flush();
-            Held release = channel.take(PEER);
+            Held release = begin();
             List<String> many = List.of("b", "c", "d", "e", "f");
             many.forEach(FrameTransportTests.this::send);
-            transport.flush();
-            assertThat(channel.isIdle(PEER)).isTrue();
-            reply(release);
+            waitsFor(release);
             assertThat(resources(channel.underWay(PEER))).containsExactlyElementsOf(many);
         }
 
@@ -185,12 +170,9 @@ class FrameTransportTests {
             connect();
             List<String> many = List.of("a", "b", "c", "d", "e");
             many.forEach(FrameTransportTests.this::release);
-            transport.flush();
-            Held releases = channel.take(PEER);
+            Held releases = begin();
             send("f");
-            transport.flush();
-            assertThat(channel.isIdle(PEER)).isTrue();
-            reply(releases);
+            waitsFor(releases);
             assertThat(resources(channel.underWay(PEER))).containsExactly("f");
         }
 
@@ -199,12 +181,9 @@ class FrameTransportTests {
             connect();
             release("a");
             send("b");
-            transport.flush();
-            Held both = channel.take(PEER);
+            Held both = begin();
             send("c");
-            transport.flush();
-            assertThat(channel.isIdle(PEER)).isTrue();
-            reply(both);
+            waitsFor(both);
             assertThat(resources(channel.underWay(PEER))).containsExactly("c");
         }
 
@@ -353,8 +332,7 @@ class FrameTransportTests {
             connect();
             serve(new Incarnation(PEER, 0x9999), Samples.settings());
             release("a");
-            transport.flush();
-            Held release = channel.take(PEER);
+            Held release = begin();
             send("b");
             transport.flush();
             answer(PEER);
@@ -447,8 +425,7 @@ class FrameTransportTests {
         void theAnswerToAnEarlierFrame() {
             connect();
             send("before");
-            transport.flush();
-            Held held = channel.take(PEER);
+            Held held = begin();
             FrameReply early = servers.get(PEER).handle(held.frame());
             held.reply().complete(early);
             thread.runAll();
@@ -525,8 +502,7 @@ class FrameTransportTests {
         void noBitOfASignedAnswerCanBeFlipped() {
             useSecrets();
             send("a");
-            transport.flush();
-            Held held = channel.take(PEER);
+            Held held = begin();
             FrameReply reply = servers.get(PEER).handle(held.frame());
             AnswerCheck check = new AnswerCheck(Samples.settings(Samples.SECRET), Samples.mac(Samples.SECRET));
             assertThat(check.judge(reply, held.decoded()).kind()).isEqualTo(Verdict.Kind.ANSWERED);
@@ -544,8 +520,7 @@ class FrameTransportTests {
         void theFrameItselfComesBack() {
             connect();
             send("a");
-            transport.flush();
-            Held held = channel.take(PEER);
+            Held held = begin();
             held.reply().complete(new FrameReply(200, held.frame()));
             thread.runAll();
             assertThat(told).containsExactly("1 unanswered a");
@@ -556,8 +531,7 @@ class FrameTransportTests {
         void aFrameThatWasDeliveredTwiceIsAskedOnlyOnce() {
             connect();
             send("a");
-            transport.flush();
-            Held held = channel.take(PEER);
+            Held held = begin();
             servers.get(PEER).handle(held.frame());
             held.reply().complete(servers.get(PEER).handle(held.frame()));
             thread.runAll();
@@ -734,8 +708,7 @@ class FrameTransportTests {
         void anExchangeThatNeverEndsIsGivenUp() {
             connect();
             send("a");
-            transport.flush();
-            Held held = channel.take(PEER);
+            Held held = begin();
             FrameReply reply = servers.get(PEER).handle(held.frame());
             clock.advance(Duration.ofMillis(349));
             transport.tick();
@@ -752,14 +725,12 @@ class FrameTransportTests {
         void aPassedExchangeThatNeverEndsIsGivenUp() {
             connect();
             release("a");
-            transport.flush();
-            channel.take(PEER);
+            begin();
             send("b");
             transport.flush();
             answer(PEER);
             release("c");
-            transport.flush();
-            channel.take(PEER);
+            begin();
             clock.advance(Duration.ofMillis(350));
             transport.tick();
             send("a");
@@ -932,6 +903,19 @@ class FrameTransportTests {
 
     private void release(String resource) {
         transport.send(PEER_ACCEPTOR, new ReleaseRequest(resource, new Ballot(++counter, Samples.NODE_1)));
+    }
+
+    /** Takes out the frame that goes with what was sent, for the test to end. */
+    private Held begin() {
+        transport.flush();
+        return channel.take(PEER);
+    }
+
+    /** What was sent goes with no frame before the member has answered the one that was taken out. */
+    private void waitsFor(Held held) {
+        transport.flush();
+        assertThat(channel.isIdle(PEER)).isTrue();
+        reply(held);
     }
 
     /** Lets the member answer the exchange that is under way. */
