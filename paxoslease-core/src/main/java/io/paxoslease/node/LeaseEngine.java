@@ -296,9 +296,10 @@ final class LeaseEngine {
         if (candidacy == null || owner.equals(self) || isHeldHere(candidacy)) {
             return;
         }
-        hint(candidacy, new Hint(owner, now.nanos() + remainingNanos), out);
+        Hint hint = new Hint(owner, now.nanos() + remainingNanos);
+        hint(candidacy, hint, out);
         if (candidacy.state == State.WAITING && firstClaim(candidacy).kind != Claim.Kind.ONCE) {
-            awaitFreedom(candidacy, now);
+            awaitFreedom(candidacy, hint);
         }
         reschedule(candidacy, now);
     }
@@ -547,7 +548,7 @@ final class LeaseEngine {
                 && !hint.owner().equals(self)
                 && !now.hasReached(hint.freeAtNanos())) {
             candidacy.lastReason = "held by " + hint.owner().nodeId();
-            awaitFreedom(candidacy, now);
+            awaitFreedom(candidacy, hint);
         } else {
             tryNow(candidacy, State.TRYING, now, out);
         }
@@ -596,21 +597,13 @@ final class LeaseEngine {
     /**
      * X6. Waits until the lease can be free at every acceptor, and then for this node's turn, so that the candidates do not all come at once.
      */
-    private void awaitFreedom(Candidacy candidacy, Now now) {
+    private void awaitFreedom(Candidacy candidacy, Hint hint) {
         Claim claim = firstClaim(candidacy);
-        Hint hint = candidacy.hint;
-        if (hint == null || now.hasReached(hint.freeAtNanos())) {
-            await(candidacy, now.nanos() + jitter(spread(claim)) + claim.yieldNanos);
-            return;
-        }
+        long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
         long step = Math.min(claim.leaseNanos / 16, Math.max(10 * MILLI, 2 * quickRoundTripNanos));
         // The record at another acceptor may be a little younger than the one that the hint is about.
-        long pause = step / 2 + turn(candidacy.resource, hint.owner(), step, spread(claim));
+        long pause = step / 2 + turn(candidacy.resource, hint.owner(), step, spread);
         await(candidacy, hint.freeAtNanos() + pause + claim.yieldNanos);
-    }
-
-    private long spread(Claim claim) {
-        return Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
     }
 
     /**
@@ -805,13 +798,14 @@ final class LeaseEngine {
         }
         out.failedAttempts.add(new FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
         if (outcome instanceof Outcome.Blocked blocked) {
-            hint(candidacy, new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos()), out);
+            Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
+            hint(candidacy, hint, out);
             candidacy.failures = 0;
             if (claim.kind == Claim.Kind.ONCE) {
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
             } else {
-                awaitFreedom(candidacy, now);
+                awaitFreedom(candidacy, hint);
             }
         } else {
             candidacy.failures++;

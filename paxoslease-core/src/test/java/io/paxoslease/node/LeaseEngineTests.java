@@ -27,17 +27,17 @@ class LeaseEngineTests {
 
     private final Timing timing = new Timing(LEASE, 0.01);
     private final BallotSequence ballots = new BallotSequence();
-    private final LeaseEngine engine = new LeaseEngine(
-            SELF,
-            new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots),
-            false,
-            1_000 * MILLI,
-            new Dice(1));
+    private final LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n")), false);
     private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
     private final LeaseEngine.Output out = new LeaseEngine.Output();
 
     LeaseEngineTests() {
         acceptor.open(true, at(0));
+    }
+
+    private LeaseEngine engine(Incarnation self, Cell cell, boolean oneRoundTrip) {
+        Proposer proposer = new Proposer(self, cell, timing, ballots);
+        return new LeaseEngine(self, proposer, oneRoundTrip, 1_000 * MILLI, new Dice(1));
     }
 
     private static Now at(long millis) {
@@ -97,12 +97,7 @@ class LeaseEngineTests {
     class X8OneRoundTrip {
 
         private static final Incarnation RIVAL = new Incarnation("n2", 2);
-        private final LeaseEngine owner = new LeaseEngine(
-                SELF,
-                new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots),
-                true,
-                1_000 * MILLI,
-                new Dice(1));
+        private final LeaseEngine owner = engine(SELF, new Cell("cell", List.of("n")), true);
 
         private Request extend(Claim claim, Now now) {
             out.requests.clear();
@@ -148,10 +143,9 @@ class LeaseEngineTests {
         private static final long REMAINING = 2_000;
 
         /** When a follower tries after the record of its own acceptor has ended, or after the owner has said that it is gone. */
-        private static long triesAfterMillis(String follower, String resource, Incarnation owner, boolean gone) {
+        private long triesAfterMillis(String follower, String resource, Incarnation owner, boolean gone) {
             Incarnation self = new Incarnation(follower, 7);
-            Proposer proposer = new Proposer(self, CELL, new Timing(LEASE, 0.01), new BallotSequence());
-            LeaseEngine engine = new LeaseEngine(self, proposer, true, 1_000 * MILLI, new Dice(1));
+            LeaseEngine engine = engine(self, CELL, true);
             LeaseEngine.Output out = new LeaseEngine.Output();
             engine.watch(resource);
             engine.onOwnerSeen(resource, owner, REMAINING * MILLI, at(0), out);
@@ -166,7 +160,7 @@ class LeaseEngineTests {
             return wake / MILLI - (gone ? 500 : REMAINING);
         }
 
-        private static List<Long> turns(String resource, Incarnation owner, boolean gone) {
+        private List<Long> turns(String resource, Incarnation owner, boolean gone) {
             return FOLLOWERS.stream()
                     .map(follower -> triesAfterMillis(follower, resource, owner, gone))
                     .toList();
