@@ -137,16 +137,15 @@ public final class CellBenchmark {
         try (Nodes cell = new Nodes(leaseMillis, oneRoundTrip, heap)) {
             cell.warmUp();
             Node owner = cell.nodes.get(0);
-            owner.ask("hold " + Math.min(leases, WARM_UP_LEASES) + " " + leaseMillis + " " + perSecond);
+            owner.hold(Math.min(leases, WARM_UP_LEASES), leaseMillis, perSecond);
             Thread.sleep(Math.min(5 * leaseMillis, WARM_UP_MILLIS));
             owner.ask("release");
             System.out.println("idle for " + seconds + " s:");
             shares(cell, seconds);
-            cell.nodes.get(1).ask("hold 1 " + leaseMillis + " " + perSecond);
+            cell.nodes.get(1).hold(1, leaseMillis, perSecond);
             System.out.println("one lease for " + seconds + " s:");
             shares(cell, seconds);
-            String[] held = owner.ask("hold " + leases + " " + leaseMillis + " " + perSecond)
-                    .split(" ");
+            String[] held = owner.hold(leases, leaseMillis, perSecond);
             System.out.println(held[0] + " leases of " + leaseMillis + " ms taken in " + held[2] + " ms, " + held[1]
                     + " missed; for " + seconds + " s:");
             shares(cell, seconds);
@@ -346,6 +345,10 @@ public final class CellBenchmark {
 
         String ask(String line) throws Exception {
             return process.ask(line, LONGEST_ANSWER_MILLIS);
+        }
+
+        String[] hold(long leases, long leaseMillis, long perSecond) throws Exception {
+            return ask("hold " + leases + " " + leaseMillis + " " + perSecond).split(" ");
         }
 
         long[] counters() throws Exception {

@@ -158,13 +158,12 @@ class FaultyCellIT {
 
     /** Half a minute of random faults may spare the leader, so there is one takeover by plan. */
     private void killLeaderOfProbe() throws Exception {
-        NodeProcess leader = faulty.cell().awaitLeader(Jobs.PROBE);
+        List<Mark> open = new ArrayList<>();
         long fromNanos = System.nanoTime();
-        count(Fault.KILL);
-        leader.process().kill();
+        Remedy remedy = strike(Fault.KILL, faulty.cell().awaitLeader(Jobs.PROBE), open);
         faulty.cell().awaitLeader(Jobs.PROBE);
-        marks.add(new Mark(leader.id(), Timeline.Kind.DOWN, Fault.KILL.name(), fromNanos, System.nanoTime()));
-        leader.start();
+        remedy.apply();
+        close(open, fromNanos);
         faulty.cell().awaitSteady();
     }
 
@@ -193,17 +192,21 @@ class FaultyCellIT {
             for (Remedy remedy : remedies) {
                 remedy.apply();
             }
-            long toNanos = System.nanoTime();
-            for (Mark mark : open) {
-                long untilNanos = mark.kind() == Timeline.Kind.CLOCK ? fromNanos : toNanos;
-                marks.add(new Mark(mark.row(), mark.kind(), mark.text(), fromNanos, untilNanos));
-            }
+            close(open, fromNanos);
             for (NodeProcess node : faulty.nodes()) {
                 if (restarts && faulty.isTooFarOff(node)) {
                     restart(node);
                 }
             }
             Thread.sleep(random.nextLong(2 * LEASE_MILLIS));
+        }
+    }
+
+    private void close(List<Mark> open, long fromNanos) {
+        long toNanos = System.nanoTime();
+        for (Mark mark : open) {
+            long untilNanos = mark.kind() == Timeline.Kind.CLOCK ? fromNanos : toNanos;
+            marks.add(new Mark(mark.row(), mark.kind(), mark.text(), fromNanos, untilNanos));
         }
     }
 
