@@ -174,7 +174,12 @@ final class BenchNode {
             case "async-cycles" -> asyncCycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "echo" -> echo(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "idle" -> idle(Long.parseLong(words[1]));
-            case "hold" -> hold(Integer.parseInt(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
+            case "hold" ->
+                hold(
+                        Long.parseLong(words[1]),
+                        Integer.parseInt(words[2]),
+                        Long.parseLong(words[3]),
+                        Long.parseLong(words[4]));
             case "release" -> {
                 node.releaseAll();
                 yield "released";
@@ -277,7 +282,7 @@ final class BenchNode {
     }
 
     /** Takes leases that extend themselves, some hundred at a time, not more than that many a second, and keeps no reference to them. */
-    private String hold(int count, long leaseMillis, long perSecond) throws InterruptedException {
+    private String hold(long first, int count, long leaseMillis, long perSecond) throws InterruptedException {
         listen();
         Semaphore window = new Semaphore(512);
         AtomicLong missed = new AtomicLong();
@@ -285,7 +290,7 @@ final class BenchNode {
         for (int i = 0; i < count; i++) {
             window.acquire();
             LockSupport.parkNanos(start + i * 1_000_000_000L / perSecond - System.nanoTime());
-            node.tryAcquireAsync(String.format("held%012d", i), Duration.ofMillis(leaseMillis))
+            node.tryAcquireAsync(String.format("held%012d", first + i), Duration.ofMillis(leaseMillis))
                     .whenComplete((lease, failure) -> {
                         window.release();
                         if (lease != null && lease.isPresent()) {

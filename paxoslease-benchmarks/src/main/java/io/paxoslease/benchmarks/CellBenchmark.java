@@ -5,13 +5,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
 /**
  * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat. The first node does
  * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time
  * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
- * process. {@code -Dnode.options=…} passes options to their JVMs.
+ * process. There the first {@code -Downers=…} nodes share the leases. {@code -Dnode.options=…} passes options to the JVMs of the nodes.
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
@@ -28,6 +32,7 @@ public final class CellBenchmark {
     };
 
     private static final int SIZE = Integer.getInteger("nodes", 3);
+    private static final int OWNERS = Integer.getInteger("owners", 1);
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
     private static final long WARM_UP_LEASES = 50_000;
     private static final long WARM_UP_MILLIS = 10_000;
@@ -136,19 +141,43 @@ public final class CellBenchmark {
             throws Exception {
         try (Nodes cell = new Nodes(leaseMillis, oneRoundTrip, heap)) {
             cell.warmUp();
-            Node owner = cell.nodes.get(0);
-            owner.hold(Math.min(leases, WARM_UP_LEASES), leaseMillis, perSecond);
+            hold(cell, Math.min(leases, WARM_UP_LEASES), leaseMillis, perSecond);
             Thread.sleep(Math.min(5 * leaseMillis, WARM_UP_MILLIS));
-            owner.ask("release");
+            for (Node node : cell.nodes) {
+                node.ask("release");
+            }
             System.out.println("idle for " + seconds + " s:");
             shares(cell, seconds);
-            cell.nodes.get(1).hold(1, leaseMillis, perSecond);
+            cell.nodes.get(1).hold(leases, 1, leaseMillis, perSecond);
             System.out.println("one lease for " + seconds + " s:");
             shares(cell, seconds);
-            String[] held = owner.hold(leases, leaseMillis, perSecond);
-            System.out.println(held[0] + " leases of " + leaseMillis + " ms taken in " + held[2] + " ms, " + held[1]
-                    + " missed; for " + seconds + " s:");
+            for (String[] held : hold(cell, leases, leaseMillis, perSecond)) {
+                System.out.println(held[0] + " leases of " + leaseMillis + " ms taken in " + held[2] + " ms, " + held[1]
+                        + " missed");
+            }
+            System.out.println("for " + seconds + " s:");
             shares(cell, seconds);
+        }
+    }
+
+    /** Has the owners take as many leases each, all at the same time. */
+    private static List<String[]> hold(Nodes cell, long leases, long leaseMillis, long perSecond) throws Exception {
+        long each = leases / OWNERS;
+        List<Callable<String[]>> owners = new ArrayList<>();
+        for (int i = 0; i < OWNERS; i++) {
+            Node owner = cell.nodes.get(i);
+            long first = i * each;
+            owners.add(() -> owner.hold(first, each, leaseMillis, perSecond / OWNERS));
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(OWNERS);
+        try {
+            List<String[]> held = new ArrayList<>();
+            for (Future<String[]> owner : threads.invokeAll(owners)) {
+                held.add(owner.get());
+            }
+            return held;
+        } finally {
+            threads.shutdown();
         }
     }
 
@@ -347,8 +376,9 @@ public final class CellBenchmark {
             return process.ask(line, LONGEST_ANSWER_MILLIS);
         }
 
-        String[] hold(long leases, long leaseMillis, long perSecond) throws Exception {
-            return ask("hold " + leases + " " + leaseMillis + " " + perSecond).split(" ");
+        String[] hold(long first, long leases, long leaseMillis, long perSecond) throws Exception {
+            return ask("hold " + first + " " + leases + " " + leaseMillis + " " + perSecond)
+                    .split(" ");
         }
 
         long[] counters() throws Exception {

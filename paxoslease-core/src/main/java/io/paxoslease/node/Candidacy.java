@@ -40,6 +40,9 @@ final class Candidacy extends TimerHeap.Timer {
     /** TRYING, EXTENDING: when the round in flight began. */
     long roundBeganNanos;
 
+    /** TRYING, EXTENDING: what a round trip was expected to take when the round in flight began. */
+    long roundTripNanos;
+
     /** TRYING, EXTENDING: whether the round in flight is that of the prepare phase. */
     boolean preparing;
 

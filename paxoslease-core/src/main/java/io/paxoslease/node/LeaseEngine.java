@@ -57,6 +57,12 @@ final class LeaseEngine {
     /** How many parked leases are looked after in one event. */
     private static final int PARKED_PER_EVENT = 512;
 
+    /**
+     * How many leases are being extended at once before parked ones wait for their turn. More at once would not be extended sooner, but their
+     * answers would come too late.
+     */
+    private static final int MOST_EXTENDING = 4_096;
+
     /** Extensions of parked leases wait for each other by up to this part of T, so that they travel together. */
     private static final int COALESCED_PART = 512;
 
@@ -71,6 +77,7 @@ final class LeaseEngine {
     private final TimerHeap timers = new TimerHeap();
     private final ParkedLeases parked;
     private final List<Candidacy> quiet = new ArrayList<>();
+    private int extending;
     private @Nullable Output current;
     private boolean attemptsTold;
     private final List<Effect> effects = new ArrayList<>();
@@ -190,8 +197,8 @@ final class LeaseEngine {
     /** Keeps extending the claim's lease from now on. */
     void autoExtend(Claim claim, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = find(claim.resource);
-        if (candidacy == null || claim.autoExtend) {
+        Candidacy candidacy = claim.autoExtend ? null : find(claim.resource);
+        if (candidacy == null) {
             return;
         }
         claim.autoExtend = true;
@@ -325,7 +332,7 @@ final class LeaseEngine {
 
     /** When {@link #onTime} wants to be called next; calling it early, late or twice is harmless. Empty if nothing is due. */
     OptionalLong nextWakeNanos() {
-        if (parked.size() == 0) {
+        if (parked.size() == 0 || !hasRoom()) {
             return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.firstDueNanos());
         }
         long next = parked.earliestNanos();
@@ -341,7 +348,11 @@ final class LeaseEngine {
             onTime(candidacy, now, out);
             reschedule(candidacy, now);
         }
-        for (ParkedLeases.Row row : parked.takeDue(now, PARKED_PER_EVENT)) {
+        if (!hasRoom()) {
+            return;
+        }
+        for (ParkedLeases.Row row :
+                parked.takeDue(now, PARKED_PER_EVENT, slot -> proposer.sixtyFourthsLeft(slot, now))) {
             Candidacy candidacy = resume(row);
             onTime(candidacy, now, out);
             reschedule(candidacy, now);
@@ -380,7 +391,7 @@ final class LeaseEngine {
             }
             case TRYING, EXTENDING -> {
                 if (now.hasReached(candidacy.roundEndsNanos)) {
-                    roundTripNanos = Math.min(roundTripNanos * 2, roundTimeoutNanos);
+                    noteTimeOut(candidacy);
                     proposer.giveUp(candidacy.resource, now, effects);
                     apply(candidacy, now, out);
                 }
@@ -430,13 +441,17 @@ final class LeaseEngine {
                 due = Math.min(due, claim.giveUpNanos - now.nanos());
             }
         }
+        boolean parks = isQuiet(candidacy);
         if (due == Long.MAX_VALUE) {
             timers.cancel(candidacy);
         } else {
             candidacy.dueNanos = now.nanos() + due;
-            timers.schedule(candidacy, candidacy.dueNanos);
+            // What is parked before long needs no better timer than one that is early.
+            if (!parks || !timers.isDueBy(candidacy, candidacy.dueNanos)) {
+                timers.schedule(candidacy, candidacy.dueNanos);
+            }
         }
-        if (!candidacy.quiet && isQuiet(candidacy)) {
+        if (parks && !candidacy.quiet) {
             candidacy.quiet = true;
             quiet.add(candidacy);
         }
@@ -528,7 +543,7 @@ final class LeaseEngine {
         claim.extensionCount = row.extensions();
         Candidacy candidacy = new Candidacy(row.resource());
         candidacy.claims.add(claim);
-        candidacy.state = State.HOLDING;
+        enter(candidacy, State.HOLDING);
         candidacy.resumeNanos = row.dueNanos();
         candidacy.dueNanos = row.dueNanos();
         candidacy.failures = row.failed() ? 1 : 0;
@@ -555,7 +570,7 @@ final class LeaseEngine {
     }
 
     private void tryNow(Candidacy candidacy, State state, Now now, Output out) {
-        candidacy.state = state;
+        enter(candidacy, state);
         candidacy.attemptBeganNanos = now.nanos();
         beginRound(candidacy, now);
         long leaseNanos = firstClaim(candidacy).leaseNanos;
@@ -586,11 +601,12 @@ final class LeaseEngine {
                     limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
         }
         candidacy.roundBeganNanos = now.nanos();
+        candidacy.roundTripNanos = roundTripNanos;
         candidacy.roundEndsNanos = now.nanos() + limit;
     }
 
     private void await(Candidacy candidacy, long untilNanos) {
-        candidacy.state = State.WAITING;
+        enter(candidacy, State.WAITING);
         candidacy.resumeNanos = untilNanos;
     }
 
@@ -636,14 +652,14 @@ final class LeaseEngine {
 
     private void next(Candidacy candidacy, Now now, Output out) {
         if (candidacy.claims.isEmpty()) {
-            candidacy.state = State.IDLE;
+            enter(candidacy, State.IDLE);
         } else {
             seek(candidacy, now, out);
         }
     }
 
     private void release(Candidacy candidacy, Now now, Output out) {
-        candidacy.state = State.IDLE;
+        enter(candidacy, State.IDLE);
         proposer.release(candidacy.resource, now, effects);
         apply(candidacy, now, out);
     }
@@ -651,6 +667,16 @@ final class LeaseEngine {
     private void settle(Candidacy candidacy, Now now, Output out) {
         proposer.settle(candidacy.resource, now, effects);
         apply(candidacy, now, out);
+    }
+
+    /** Whether parked leases can be extended. If not, those that are being extended have timers. */
+    private boolean hasRoom() {
+        return extending <= MOST_EXTENDING - PARKED_PER_EVENT;
+    }
+
+    private void enter(Candidacy candidacy, State state) {
+        extending += (state == State.EXTENDING ? 1 : 0) - (candidacy.state == State.EXTENDING ? 1 : 0);
+        candidacy.state = state;
     }
 
     // What the proposer reports.
@@ -743,8 +769,8 @@ final class LeaseEngine {
 
     /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
-        candidacy.state = State.HOLDING;
-        long shortest = Math.max(tenure.leaseNanos() / 64, 2 * roundTripNanos);
+        enter(candidacy, State.HOLDING);
+        long shortest = Math.max(tenure.leaseNanos() / 64, Math.min(tenure.leaseNanos() / 16, 2 * roundTripNanos));
         candidacy.resumeNanos =
                 now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
     }
@@ -757,7 +783,7 @@ final class LeaseEngine {
         if (!claim.isStanding()) {
             end(candidacy, claim, now, out);
         } else if (candidacy.state == State.EXTENDING) {
-            candidacy.state = State.TRYING;
+            enter(candidacy, State.TRYING);
         } else {
             seek(candidacy, now, out);
         }
@@ -861,6 +887,11 @@ final class LeaseEngine {
         long sample = Math.max(10_000, now.nanos() - candidacy.roundBeganNanos);
         roundTripNanos += (sample - roundTripNanos) / 8;
         quickRoundTripNanos += (sample - quickRoundTripNanos) / (sample < quickRoundTripNanos ? 2 : 16);
+    }
+
+    /** Twice what was expected of it: so many rounds that end together are no more reason for patience than one of them. */
+    private void noteTimeOut(Candidacy candidacy) {
+        roundTripNanos = Math.max(roundTripNanos, Math.min(2 * candidacy.roundTripNanos, roundTimeoutNanos));
     }
 
     private long jitter(long spreadNanos) {

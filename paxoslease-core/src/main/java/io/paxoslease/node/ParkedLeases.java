@@ -11,6 +11,7 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +67,9 @@ final class ParkedLeases {
     private static final int FAILED = 4;
 
     private static final int CHUNK_BITS = 10;
+    /** With less of its T left, in 64ths, a lease can hardly be extended in time any more. */
+    private static final int LATE = 4;
+
     private static final int FORGOTTEN_AT_ONCE = 16;
     private static final long TICK_NANOS = 1_000_000;
 
@@ -89,6 +93,12 @@ final class ParkedLeases {
     private boolean[] allDue = new boolean[1];
     private long earliestNanos;
     private int hand;
+    /** How many leases that can be extended, and how many others, are still to be taken at once. */
+    private int extendable;
+
+    private int others;
+    /** Whether the last look found more to extend than it took. */
+    private boolean busy;
 
     ParkedLeases(ResourceIndex index) {
         this.index = index;
@@ -180,38 +190,55 @@ final class ParkedLeases {
         return earliestNanos;
     }
 
-    /** Takes out rows that are due, some more than {@code limit} at most; the rest at the next call. */
-    List<Row> takeDue(Now now, int limit) {
+    /**
+     * Takes out rows that are due. Where there is more to do than can be done, time spent on what has ended is time that more leases lack, so
+     * only a few of those are taken then.
+     *
+     * @param now the clocks
+     * @param limit after how many leases that can be extended no others are looked for
+     * @param left how much of its T the lease in a slot has left, in 64ths
+     * @return what is due, or part of it; the rest at the next call
+     */
+    List<Row> takeDue(Now now, int limit, IntUnaryOperator left) {
         List<Row> rows = new ArrayList<>();
         if (size == 0 || !now.hasReached(earliestNanos)) {
             return rows;
         }
         lastTick = tick(now.nanos());
+        others = busy ? limit / 8 : limit;
+        extendable = limit;
         boolean found = false;
         for (int i = 0; i < mayBeDue.length; i++) {
             hand = hand + 1 < mayBeDue.length ? hand + 1 : 0;
-            if (mayBeDue[hand] && now.hasReached(firstDueNanos[hand]) && rows.size() < limit) {
-                takeDue(hand, now, rows);
+            if (mayBeDue[hand] && now.hasReached(firstDueNanos[hand]) && extendable > 0) {
+                takeDue(hand, now, left, rows);
             }
             if (mayBeDue[hand] && (!found || firstDueNanos[hand] - earliestNanos < 0)) {
                 earliestNanos = firstDueNanos[hand];
                 found = true;
             }
         }
+        busy = extendable <= 0;
         return rows;
     }
 
-    private void takeDue(int chunk, Now now, List<Row> rows) {
+    private void takeDue(int chunk, Now now, IntUnaryOperator left, List<Row> rows) {
         boolean all = allDue[chunk];
         allDue[chunk] = false;
         mayBeDue[chunk] = false;
         for (int slot = chunk << CHUNK_BITS; slot < (chunk + 1) << CHUNK_BITS; slot++) {
-            if (flags.get(slot) != 0) {
+            int bits = flags.get(slot);
+            if (bits != 0) {
                 long nanos = dueNanos(slot);
-                if (all || now.hasReached(nanos)) {
+                boolean due = all || now.hasReached(nanos);
+                if (due && (bits & AUTO) != 0 && left.applyAsInt(slot) >= LATE) {
+                    extendable--;
+                    rows.add(unpark(slot));
+                } else if (due && others-- > 0) {
                     rows.add(unpark(slot));
                 } else {
                     mark(chunk, nanos);
+                    allDue[chunk] |= all;
                 }
             }
         }

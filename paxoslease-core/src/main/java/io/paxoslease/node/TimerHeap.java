@@ -17,6 +17,9 @@ final class TimerHeap {
 
     /** Sets or moves the timer's due time. */
     void schedule(Timer timer, long dueNanos) {
+        if (timer.position >= 0 && timer.dueNanos == dueNanos) {
+            return;
+        }
         timer.dueNanos = dueNanos;
         if (timer.position < 0) {
             if (size == heap.length) {
@@ -26,6 +29,11 @@ final class TimerHeap {
         }
         siftUp(timer);
         siftDown(timer);
+    }
+
+    /** Whether the timer is set, to that time or an earlier one. */
+    boolean isDueBy(Timer timer, long nanos) {
+        return timer.position >= 0 && timer.dueNanos - nanos <= 0;
     }
 
     void cancel(Timer timer) {

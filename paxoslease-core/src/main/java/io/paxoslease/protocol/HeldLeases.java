@@ -69,6 +69,11 @@ final class HeldLeases {
         return slot != ResourceIndex.NONE && !deadline(slot).isPast(now);
     }
 
+    int sixtyFourthsLeft(int slot, Now now) {
+        Deadline deadline = deadline(slot);
+        return deadline.isPast(now) ? 0 : (int) (64 * deadline.remainingNanos(now) / leaseNanos.get(slot));
+    }
+
     private Deadline deadline(int slot) {
         long nanos = endNanos.get(slot);
         return new Deadline(nanos, nanos / NANOS_PER_MILLI + endWallAhead.get(slot));

@@ -305,6 +305,11 @@ public class Proposer {
         return held.get(resource);
     }
 
+    /** How much of T the held lease in a slot of the index has left, in 64ths; nothing if its deadline has passed. */
+    public int sixtyFourthsLeft(int slot, Now now) {
+        return held.sixtyFourthsLeft(slot, now);
+    }
+
     /** The acceptors. */
     public Cell cell() {
         return cell;

@@ -67,6 +67,7 @@ public final class ResourceIndex {
      */
     private @Nullable String[] recent = new @Nullable String[16];
 
+    private int[] recentHashCodes = new int[16];
     private int[] recentSlots = new int[16];
 
     /** Creates an empty index. */
@@ -105,7 +106,7 @@ public final class ResourceIndex {
     /** The slot of a name that a user has added, else NONE. */
     public synchronized int find(String name, int user) {
         int at = recentAt(name.hashCode());
-        int slot = name.equals(recent[at]) ? recentSlots[at] : lookUp(name);
+        int slot = isRecent(name, at) ? recentSlots[at] : lookUp(name);
         return slot != NONE && (users(slot) & user) != 0 ? slot : NONE;
     }
 
@@ -117,6 +118,11 @@ public final class ResourceIndex {
         return slot;
     }
 
+    /** Looks at the name, which may be far away in memory, only if its hash code is the same. */
+    private boolean isRecent(String name, int at) {
+        return recentHashCodes[at] == name.hashCode() && name.equals(recent[at]);
+    }
+
     private int recentAt(int hashCode) {
         return (hashCode ^ hashCode >>> 15) & (recent.length - 1);
     }
@@ -124,10 +130,12 @@ public final class ResourceIndex {
     private void remember(String name, int slot) {
         if (size > recent.length && recent.length < MOST_RECENT) {
             recent = new @Nullable String[recent.length * 2];
+            recentHashCodes = new int[recent.length];
             recentSlots = new int[recent.length];
         }
         int at = recentAt(name.hashCode());
         recent[at] = name;
+        recentHashCodes[at] = name.hashCode();
         recentSlots[at] = slot;
     }
 
@@ -156,7 +164,7 @@ public final class ResourceIndex {
     /** The slot of a name for a user who gives it back with {@link #remove}. */
     public synchronized int add(String name, int user) {
         int at = recentAt(name.hashCode());
-        int slot = name.equals(recent[at]) ? recentSlots[at] : findOrStore(name);
+        int slot = isRecent(name, at) ? recentSlots[at] : findOrStore(name);
         part(users, slot)[slot & (CHUNK - 1)] |= (byte) user;
         return slot;
     }

@@ -49,18 +49,18 @@ final class FrameWriter {
     void text(String text) {
         int chars = text.length();
         reserve(1 + chars);
-        int start = length;
-        length++;
+        byte[] target = bytes;
+        int start = length + 1;
         for (int i = 0; i < chars; i++) {
             char unit = text.charAt(i);
             if (unit >= 0x80) {
-                length = start;
                 encoded(text.getBytes(StandardCharsets.UTF_8));
                 return;
             }
-            bytes[length++] = (byte) unit;
+            target[start + i] = (byte) unit;
         }
-        bytes[start] = (byte) lengthByte(chars);
+        target[length] = (byte) lengthByte(chars);
+        length = start + chars;
     }
 
     /** A text of at most 65535 bytes, after two bytes with its length. */

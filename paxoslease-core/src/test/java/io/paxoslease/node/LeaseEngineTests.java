@@ -14,6 +14,7 @@ import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
@@ -132,6 +133,103 @@ class LeaseEngineTests {
             owner.onResponse(0, acceptor.handle(request, at(12)), at(12), out);
             assertThat(out.notices).last().isInstanceOf(Notice.ExtensionFailed.class);
             assertThat(extend(claim, at(30))).isInstanceOf(PrepareRequest.class);
+        }
+    }
+
+    /** Where more leases are to be extended than the cell can at once. */
+    @Nested
+    class ManyExtensions {
+
+        private final LeaseEngine owner = engine(SELF, new Cell("cell", List.of("n")), true);
+        private final LocalAcceptor roomy = new LocalAcceptor(new Acceptor(timing, 20_000, at(0)), ballots);
+
+        ManyExtensions() {
+            roomy.open(true, at(0));
+        }
+
+        private List<Request> time(Now now) {
+            LeaseEngine.Output event = new LeaseEngine.Output();
+            owner.onTime(now, event);
+            return event.requests;
+        }
+
+        private void answer(List<Request> requests, Now now) {
+            LeaseEngine.Output event = new LeaseEngine.Output();
+            for (Request request : requests) {
+                Response response = roomy.handle(request, now);
+                if (response != null) {
+                    owner.onResponse(0, response, now, event);
+                }
+            }
+        }
+
+        private List<Claim> held(int count, long leaseNanos) {
+            List<Claim> claims = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                Claim claim = Claim.once("lease-" + i, leaseNanos, LEASE);
+                LeaseEngine.Output event = new LeaseEngine.Output();
+                owner.submit(claim, at(1), event);
+                answer(event.requests, at(1));
+                owner.autoExtend(claim, at(1), new LeaseEngine.Output());
+                owner.autoExtend(claim, at(1), new LeaseEngine.Output());
+                claims.add(claim);
+            }
+            time(at(2));
+            assertThat(owner.parked()).isEqualTo(count);
+            return claims;
+        }
+
+        @Test
+        void waitForTheAnswersToEarlierOnes() {
+            List<Claim> claims = held(10_000, LEASE);
+            List<Request> unanswered = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                unanswered.addAll(time(at(6_000)));
+            }
+            assertThat(unanswered).hasSizeBetween(3_000, 5_500);
+            assertThat(owner.nextWakeNanos().getAsLong())
+                    .isGreaterThan(at(6_000).nanos());
+
+            for (int i = 0; i < 100; i++) {
+                answer(unanswered, at(6_001));
+                unanswered = time(at(6_001));
+            }
+            assertThat(owner.parked()).isEqualTo(claims.size());
+            assertThat(claims).allMatch(claim -> claim.tenure.isActive(at(12_000)));
+        }
+
+        /** Each round that ended without an answer doubled what was expected of the next ones. */
+        @Test
+        void areNoMoreReasonForPatienceThanOneWhereManyFailTogether() {
+            held(100, LEASE);
+            assertThat(time(at(6_000))).hasSize(100);
+            assertThat(time(at(6_100))).isEmpty();
+            assertThat(time(at(8_500))).hasSize(100);
+            assertThat(owner.nextWakeNanos().getAsLong())
+                    .isLessThanOrEqualTo(at(8_600).nanos());
+        }
+    }
+
+    @Nested
+    class AnExtensionThatFails {
+
+        /** The last chance came after two round trips, of the second that each was expected to take after an outage. */
+        @Test
+        void isTriedAgainInTimeWhereAnswersAreExpectedToTakeLong() {
+            engine.submit(Claim.patient("unanswered", LEASE, 60_000 * MILLI), at(1), out);
+            Claim claim = Claim.patient("r", 2_000 * MILLI, LEASE);
+            for (long millis = 1; millis < 8_000; millis++) {
+                engine.onTime(at(millis), out);
+                if (millis == 6_000) {
+                    engine.submit(claim, at(millis), out);
+                    claim.autoExtend = true;
+                }
+                boolean lost = millis > 6_500 && millis < 7_300;
+                out.requests.removeIf(request -> lost || request.resource().equals("unanswered"));
+                deliver(at(millis));
+            }
+            assertThat(claim.tenure).isNotNull();
+            assertThat(claim.tenure.isActive(at(8_100))).isTrue();
         }
     }
 

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +35,9 @@ class ParkedLeasesTests {
 
         /** The monotonic clock overflows during the test. */
         private static final long START = Long.MAX_VALUE - 3_000 * MILLI;
+
+        /** Each lease has half of its T left. */
+        private static final IntUnaryOperator GOES_ON = slot -> 32;
 
         private final ParkedLeases parked = new ParkedLeases(new ResourceIndex());
 
@@ -59,7 +63,7 @@ class ParkedLeasesTests {
                         due.put(name, nanos);
                     }
                 }
-                for (Row row : parked.takeDue(at(millis), 10_000)) {
+                for (Row row : parked.takeDue(at(millis), 10_000, GOES_ON)) {
                     assertThat(millis * MILLI - due.remove(row.resource())).isBetween(0L, 2 * MILLI);
                     taken++;
                 }
@@ -74,7 +78,9 @@ class ParkedLeasesTests {
             parked.park(new Row("b", null, true, false, START + 20 * MILLI, 0, 0));
             parked.park(new Row("a", null, true, false, START + 10 * MILLI, 0, 0));
             assertThat(parked.earliestNanos()).isEqualTo(START + 10 * MILLI);
-            assertThat(parked.takeDue(at(10), 10)).extracting(Row::resource).containsExactly("a");
+            assertThat(parked.takeDue(at(10), 10, GOES_ON))
+                    .extracting(Row::resource)
+                    .containsExactly("a");
             assertThat(parked.earliestNanos()).isEqualTo(START + 20 * MILLI);
         }
 
@@ -86,21 +92,50 @@ class ParkedLeasesTests {
             int calls = 0;
             while (parked.size() > 0) {
                 assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
-                assertThat(parked.takeDue(at(1), 512)).hasSizeBetween(1, 512 + 1_024);
+                assertThat(parked.takeDue(at(1), 512, GOES_ON)).hasSizeBetween(1, 512 + 1_024);
                 calls++;
             }
             assertThat(calls).isGreaterThan(2);
+        }
+
+        /** Whoever tells the ends of many leases first has more of them to tell soon. */
+        @Test
+        void whereManyAreToBeExtendedFewOfThoseThatEndedComeWithThem() {
+            int count = 8_192;
+            for (int i = 0; i < count; i++) {
+                parked.park(new Row((i % 2 == 0 ? "ends-" : "goes-on-") + i, null, true, false, START, 0, 0));
+            }
+            IntUnaryOperator left = slot -> slot % 2 == 0 ? 3 : 4;
+            parked.takeDue(at(1), 512, left);
+            int taken = count - parked.size();
+            int ended = 0;
+            while (taken - ended < count / 2) {
+                List<Row> rows = parked.takeDue(at(1), 512, left);
+                long others = rows.stream()
+                        .filter(row -> row.resource().startsWith("ends"))
+                        .count();
+                assertThat(others).isBetween(1L, 64L);
+                taken += rows.size();
+                ended = count / 2
+                        - (int) parked.rows(count).stream()
+                                .filter(row -> row.resource().startsWith("ends"))
+                                .count();
+            }
+            assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
+            while (parked.size() > 0) {
+                assertThat(parked.takeDue(at(1), 512, left)).isNotEmpty();
+            }
         }
 
         @Test
         void wakeAllMakesEachDueOnce() {
             parked.park(new Row("a", null, true, false, at(10_000).nanos(), 0, 0));
             parked.wakeAll(at(1));
-            List<Row> rows = parked.takeDue(at(1), 10);
+            List<Row> rows = parked.takeDue(at(1), 10, GOES_ON);
             assertThat(rows).hasSize(1);
             parked.park(rows.get(0));
-            assertThat(parked.takeDue(at(1), 10)).isEmpty();
-            assertThat(parked.takeDue(at(10_000), 10)).hasSize(1);
+            assertThat(parked.takeDue(at(1), 10, GOES_ON)).isEmpty();
+            assertThat(parked.takeDue(at(10_000), 10, GOES_ON)).hasSize(1);
         }
 
         @Test

@@ -150,11 +150,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, e2332d452d3470173048c5d7be3262c5899203acca831e31dddbfcd5b00939c7",
-        "2, 2f63280a191cb0a79140e8a4464521f37a138d4979c857734454dbc45ad326c7",
-        "5, f9c406e6e95dc6b7cd76c34468aae925252fe20b7566cae7eeb9f93e25bba7da",
-        "8, 199fee868e13805184823a0a3065c146009a7b41df628ec1c815c7904a143986",
-        "13, 4fd8fd36ac659575143b3824ac1dcfcb38cc5c23a5202ab595d04b168a159c27"
+        "1, 6b426e4c52fa087eb2ab8c7212e52553de9dd91b8c9bea92a1af60d36b7f54ad",
+        "2, 886d2412e78ce25d366aa0727dd9c71514935850fd0a3115f5c5c57832c66b8f",
+        "5, 6f20e5cf0d0aee6dbb27f89b056b01909acfefb4bb3f9dcd2004f7dd72c7dd4e",
+        "8, 9afca4adcebefa2f79c2262cbb76013e5ecb57f6bb43d9b48414b8bf791702c3",
+        "13, a08a278fbea6616e0cdbb86f9f7a593c559f53de8548f84e061fbfaa246f57ab"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
