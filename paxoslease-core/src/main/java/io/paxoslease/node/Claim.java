@@ -45,6 +45,11 @@ final class Claim {
     /** Whether nobody but the engine can refer to this claim. */
     final boolean resumed;
 
+    /** Whether it resigned and is not to try again before the time below, whatever it hears meanwhile. */
+    boolean resting;
+
+    long restEndsNanos;
+
     /** The tenure held under this claim, null if none. */
     volatile @Nullable Tenure tenure;
 

@@ -155,7 +155,9 @@ final class LeaseEngine {
             candidacy.claims.add(claim);
             if (candidacy.claims.getFirst() == claim) {
                 long pause = Math.max(20 * roundTripNanos, Math.min(claim.leaseNanos / 4, 1_000 * MILLI));
-                await(candidacy, now.nanos() + pause);
+                claim.resting = true;
+                claim.restEndsNanos = now.nanos() + pause;
+                await(candidacy, claim.restEndsNanos);
             } else {
                 seek(candidacy, now, out);
             }
@@ -573,12 +575,13 @@ final class LeaseEngine {
         enter(candidacy, state);
         candidacy.attemptBeganNanos = now.nanos();
         beginRound(candidacy, now);
-        long leaseNanos = firstClaim(candidacy).leaseNanos;
+        Claim claim = firstClaim(candidacy);
+        claim.resting = false;
         candidacy.preparing = false;
         if (mayTakeOneRoundTrip(candidacy, now)) {
-            proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, effects);
+            proposer.startInOneRoundTrip(candidacy.resource, claim.leaseNanos, now, effects);
         } else {
-            proposer.start(candidacy.resource, leaseNanos, now, effects);
+            proposer.start(candidacy.resource, claim.leaseNanos, now, effects);
         }
         apply(candidacy, now, out);
     }
@@ -607,7 +610,9 @@ final class LeaseEngine {
 
     private void await(Candidacy candidacy, long untilNanos) {
         enter(candidacy, State.WAITING);
-        candidacy.resumeNanos = untilNanos;
+        Claim claim = firstClaim(candidacy);
+        boolean rests = claim.resting && claim.restEndsNanos - untilNanos > 0;
+        candidacy.resumeNanos = rests ? claim.restEndsNanos : untilNanos;
     }
 
     /**

@@ -136,6 +136,34 @@ class LeaseEngineTests {
         }
     }
 
+    @Nested
+    class AResignation {
+
+        private static final Incarnation RIVAL = new Incarnation("n2", 2);
+        private static final long REST = 1_000;
+
+        /** A rival whose acceptor still kept silent tried, failed and cleaned up, and who had resigned led again at once. */
+        @Test
+        void letsTheOthersTryFirstEvenIfTheFirstOfThemFails() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            engine.submit(claim, at(1), out);
+            deliver(at(1));
+            assertThat(claim.tenure).isNotNull();
+            engine.resign(claim, at(100), out);
+            deliver(at(100));
+
+            engine.onOwnerSeen("r", RIVAL, LEASE, at(110), out);
+            engine.onOwnerGone("r", RIVAL, at(112), out);
+
+            engine.onTime(at(100 + REST - 1), out);
+            assertThat(out.requests).isEmpty();
+            engine.onTime(at(100 + REST), out);
+            deliver(at(100 + REST));
+            deliver(at(100 + REST));
+            assertThat(claim.tenure).isNotNull();
+        }
+    }
+
     /** Where more leases are to be extended than the cell can at once. */
     @Nested
     class ManyExtensions {
