@@ -21,8 +21,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests in frames: at once to a member that is idle, together while an exchange with it is under way. So frames grow with the load
- * and the round trips do not.
+ * Sends requests in frames: at once to a member that is idle, together while an exchange with it is under way, or two where very many wait. So
+ * frames grow with the load and the round trips do not.
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that

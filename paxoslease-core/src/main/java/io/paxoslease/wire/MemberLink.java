@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * One member as this node sees it: what waits for it, the exchange under way, the session, and how it is. Each method is one step under
  * the link's lock; nothing in here calls out.
  *
- * <p>What comes while an exchange is under way waits for its end and then travels together. Only a few releases hold nothing up: nobody waits
- * for their answer, so one small frame with requests for other resources may pass theirs.
+ * <p>What comes while an exchange is under way waits for its end and then travels together, with two exceptions. A few releases hold nothing
+ * up: nobody waits for their answer, so one small frame with requests for other resources may pass theirs. And if many requests wait, the
+ * member gets the next frame while it answers the last, as long as neither has a release: that must not overtake the proposal before it.
  *
  * <pre>
  *   no session --hello--> session --frame--> session     requests that were not handled because the session was gone
@@ -35,6 +36,8 @@ final class MemberLink {
     private static final int MOST_UNDER_WAY = 2;
     /** Up to how many requests a frame passes, or is passed by, another. */
     private static final int FEW = 4;
+    /** How many waiting requests are worth a frame of their own while another is under way. */
+    static final int MANY = 512;
 
     private enum Standing {
         UNKNOWN,
@@ -54,9 +57,10 @@ final class MemberLink {
     private final TimeLimit timeLimit;
 
     private final ArrayDeque<Request> queue = new ArrayDeque<>();
+    private int queuedReleases;
     private List<Request> dropped = new ArrayList<>();
     private List<Request> notHandled = List.of();
-    /** One, or two if the first has nothing but a few releases. */
+    /** One, or two if one may pass the other. */
     private final List<Exchange> underWay = new ArrayList<>(MOST_UNDER_WAY);
 
     private long session = RequestFrame.NO_SESSION;
@@ -85,7 +89,15 @@ final class MemberLink {
 
     /** Queues a request; false if the queue is full. */
     synchronized boolean offer(Request request) {
-        return queue.size() < maxQueued && queue.add(request);
+        if (queue.size() >= maxQueued) {
+            return false;
+        }
+        queuedReleases += releases(request);
+        return queue.add(request);
+    }
+
+    private static int releases(Request request) {
+        return request instanceof ReleaseRequest ? 1 : 0;
     }
 
     /** Notes that a request found the queue full; true if {@link #takeDropped} is to be called. What is noted is bounded as well. */
@@ -117,20 +129,23 @@ final class MemberLink {
         return exchange;
     }
 
-    /** Whether what waits can do without the end of what is under way: of few releases, and of none for the same resource. */
+    /** Whether what waits can do without the end of what is under way. */
     private boolean mayPass() {
-        List<Request> requests = underWay.get(0).frame().requests();
-        if (underWay.size() == MOST_UNDER_WAY
-                || session == RequestFrame.NO_SESSION
-                || !notHandled.isEmpty()
-                || queue.isEmpty()
-                || queue.size() > FEW
-                || requests.size() > FEW) {
+        if (underWay.size() == MOST_UNDER_WAY || session == RequestFrame.NO_SESSION || !notHandled.isEmpty()) {
+            return false;
+        }
+        Exchange first = underWay.get(0);
+        return queue.size() >= MANY ? queuedReleases == 0 && first.releases() == 0 : mayPass(first);
+    }
+
+    /** Whether there are few releases under way, and few other requests wait, none for the same resource. */
+    private boolean mayPass(Exchange first) {
+        List<Request> requests = first.frame().requests();
+        if (queue.isEmpty() || queue.size() > FEW || requests.size() > FEW || first.releases() < requests.size()) {
             return false;
         }
         for (int i = 0; i < requests.size(); i++) {
-            Request request = requests.get(i);
-            if (!(request instanceof ReleaseRequest) || isQueued(request.resource())) {
+            if (isQueued(requests.get(i).resource())) {
                 return false;
             }
         }
@@ -149,14 +164,19 @@ final class MemberLink {
     private Exchange hello(long nowNanos) {
         RequestFrame.Hello hello = new RequestFrame.Hello(settings.timing().maxLeaseNanos(), settings.cell());
         return new Exchange(
-                frame(0, hello, List.of()), nowNanos, settings.roundTimeout().toNanos(), false);
+                frame(0, hello, List.of()), nowNanos, settings.roundTimeout().toNanos(), 0, false);
     }
 
     private Exchange frame(long nowNanos) {
         boolean again = !notHandled.isEmpty();
         List<Request> requests = again ? notHandled : collect();
         notHandled = List.of();
-        return new Exchange(frame(nonce, null, requests), nowNanos, timeLimit.nanos(), again);
+        int releases = 0;
+        for (int i = 0; i < requests.size(); i++) {
+            releases += releases(requests.get(i));
+        }
+        queuedReleases -= again ? 0 : releases;
+        return new Exchange(frame(nonce, null, requests), nowNanos, timeLimit.nanos(), releases, again);
     }
 
     private RequestFrame frame(long receiverNonce, RequestFrame.@Nullable Hello hello, List<Request> requests) {
@@ -250,6 +270,7 @@ final class MemberLink {
         List<Request> all = join(notHandled, List.copyOf(queue));
         notHandled = List.of();
         queue.clear();
+        queuedReleases = 0;
         return all;
     }
 

@@ -188,6 +188,104 @@ class FrameTransportTests {
         }
 
         @Test
+        void manyRequestsDoNotWaitForTheAnswersToOthers() {
+            useLongQueue();
+            send("a");
+            Held first = begin();
+            sendMany("b", MemberLink.MANY);
+            Held second = begin();
+            reply(second);
+            assertThat(told).hasSize(MemberLink.MANY).contains("1 answered b0");
+            reply(first);
+            assertThat(told).hasSize(MemberLink.MANY + 1).contains("1 answered a");
+        }
+
+        @Test
+        void noMoreThanTwoFramesAreUnderWay() {
+            useLongQueue();
+            send("a");
+            Held first = begin();
+            sendMany("b", MemberLink.MANY);
+            Held second = begin();
+            sendMany("c", MemberLink.MANY);
+            waitsFor(second);
+            assertThat(channel.take(PEER).decoded().requests()).hasSize(MemberLink.MANY);
+            reply(first);
+        }
+
+        @Test
+        void fewerRequestsWait() {
+            useLongQueue();
+            send("a");
+            Held first = begin();
+            sendMany("b", MemberLink.MANY - 1);
+            waitsFor(first);
+            assertThat(channel.take(PEER).decoded().requests()).hasSize(MemberLink.MANY - 1);
+        }
+
+        @Test
+        void aReleaseDoesNotOvertakeAProposal() {
+            useLongQueue();
+            send("a");
+            Held proposal = begin();
+            sendMany("b", MemberLink.MANY);
+            release("a");
+            waitsFor(proposal);
+            assertThat(resources(channel.take(PEER)))
+                    .hasSize(MemberLink.MANY + 1)
+                    .endsWith("a");
+        }
+
+        @Test
+        void aReleaseAmongOthersIsNotOvertaken() {
+            useLongQueue();
+            send("a");
+            release("b");
+            Held both = begin();
+            sendMany("c", MemberLink.MANY);
+            waitsFor(both);
+            reply(channel.take(PEER));
+            send("d");
+            Held sent = begin();
+            sendMany("e", MemberLink.MANY);
+            assertThat(resources(begin())).as("nothing is left of the release").hasSize(MemberLink.MANY);
+            reply(sent);
+        }
+
+        @Test
+        void aReleaseDoesNotOvertakeAProposalAfterOneThatWasSentTwice() {
+            useLongQueue();
+            release("a");
+            transport.flush();
+            serve(new Incarnation(PEER, 1), Samples.settings());
+            answer(PEER);
+            answer(PEER);
+            answer(PEER);
+            send("b");
+            Held proposal = begin();
+            sendMany("c", MemberLink.MANY);
+            release("b");
+            waitsFor(proposal);
+        }
+
+        @Test
+        void nothingIsLeftOfReleasesThatFellWithTheHello() {
+            useLongQueue();
+            serve(new Incarnation(PEER, 1), Samples.settings());
+            send("a");
+            transport.flush();
+            answer(PEER);
+            release("a");
+            fail(PEER, new IOException("reset"));
+            connect();
+            send("b");
+            Held first = begin();
+            sendMany("c", MemberLink.MANY);
+            assertThat(resources(begin())).hasSize(MemberLink.MANY);
+            reply(first);
+        }
+
+        @Test
         void aSlowMemberDoesNotHoldUpAnother() {
             connect();
             send("a");
@@ -894,6 +992,17 @@ class FrameTransportTests {
             while (!channel.isIdle(member)) {
                 answer(member);
             }
+        }
+    }
+
+    private void useLongQueue() {
+        transport = transport(Samples.settings(), channel, 10 * MemberLink.MANY);
+        connect();
+    }
+
+    private void sendMany(String prefix, int count) {
+        for (int i = 0; i < count; i++) {
+            send(prefix + i);
         }
     }
 
