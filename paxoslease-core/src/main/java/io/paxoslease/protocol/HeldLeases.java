@@ -29,6 +29,11 @@ final class HeldLeases {
     private final LongColumn spent;
     private int rows;
 
+    /** One event asks several times for the same lease. */
+    private @Nullable String lastFound;
+
+    private int lastSlot;
+
     HeldLeases(Incarnation owner, ResourceIndex index) {
         this.owner = owner;
         this.index = index;
@@ -107,6 +112,7 @@ final class HeldLeases {
             endWallAhead.clear(slot);
             spent.set(slot, 0);
             rows--;
+            lastFound = null;
             index.remove(slot, ResourceIndex.PROPOSER);
         }
     }
@@ -126,7 +132,12 @@ final class HeldLeases {
         return rows;
     }
 
+    @SuppressWarnings("ReferenceEquality") // another string with the same name is looked up
     private int find(String resource) {
-        return index.find(resource, ResourceIndex.PROPOSER);
+        if (resource != lastFound) {
+            lastSlot = index.find(resource, ResourceIndex.PROPOSER);
+            lastFound = lastSlot == ResourceIndex.NONE ? null : resource;
+        }
+        return lastSlot;
     }
 }
