@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -34,7 +35,7 @@ final class Dispatcher implements AutoCloseable {
     private static final long END = -1;
 
     /** Application code; without a key it needs no order. */
-    private record Task(@Nullable String key, Runnable code) {}
+    record Task(@Nullable String key, Runnable code) {}
 
     private final ThreadPoolExecutor threads;
 
@@ -58,14 +59,19 @@ final class Dispatcher implements AutoCloseable {
                 });
     }
 
-    /** Runs a task after all tasks with the same key that were given before. */
-    void dispatch(String key, Runnable code) {
-        add(new Task(key, code));
+    /** Runs each task after all tasks with the same key that were given before. */
+    synchronized void dispatch(List<Task> more) {
+        tasks.addAll(more);
+        if (turn == null) {
+            turn = summon();
+        } else if (watcher == null && turn.current != null) {
+            watcher = summon();
+        }
     }
 
     /** Runs a task that needs no order. */
     void execute(Runnable code) {
-        add(new Task(null, code));
+        dispatch(List.of(new Task(null, code)));
     }
 
     /** Runs a task now whatever else is under way, on a thread of its own. */
@@ -79,15 +85,6 @@ final class Dispatcher implements AutoCloseable {
                 ended();
             }
         });
-    }
-
-    private synchronized void add(Task task) {
-        tasks.add(task);
-        if (turn == null) {
-            turn = summon();
-        } else if (watcher == null && turn.current != null) {
-            watcher = summon();
-        }
     }
 
     private Worker summon() {

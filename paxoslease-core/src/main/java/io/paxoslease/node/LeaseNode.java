@@ -82,6 +82,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final Map<String, NodeElection> elections = new ConcurrentHashMap<>();
     private final List<LeaseListener> listeners = new CopyOnWriteArrayList<>();
     private final List<AttemptListener> attemptListeners = new CopyOnWriteArrayList<>();
+    /** What listeners are still to be told. Guarded by the lock. */
+    private final List<Dispatcher.Task> untold = new ArrayList<>();
+
     private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile long timerWakesNanos;
@@ -593,6 +596,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             performPosted(afterwards);
             performed = perform(step, afterwards);
             performDue(afterwards);
+            dispatch();
         } finally {
             lock.unlock();
         }
@@ -628,6 +632,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             try {
                 performPosted(afterwards);
                 performDue(afterwards);
+                dispatch();
             } finally {
                 lock.unlock();
             }
@@ -653,6 +658,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             perform(engine::onTime, afterwards);
         }
         afterwards.wakeTimer = isDue(timerWakesNanos - 1);
+    }
+
+    /** While the lock is held, so that news stay in order; all at once, because whoever tells them would be in the way of each of them. */
+    private void dispatch() {
+        if (!untold.isEmpty()) {
+            dispatcher.dispatch(untold);
+            untold.clear();
+        }
     }
 
     private boolean isDue(long nanos) {
@@ -767,7 +780,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private void publish(String leaseName, Consumer<AttemptListener> news) {
         for (AttemptListener listener : attemptListeners) {
-            dispatcher.dispatch(leaseName, () -> news.accept(listener));
+            untold.add(new Dispatcher.Task(leaseName, () -> news.accept(listener)));
         }
     }
 
@@ -803,7 +816,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private void publish(LeaseTransition transition) {
         for (LeaseListener listener : listeners) {
-            dispatcher.dispatch(transition.leaseName(), () -> listener.onTransition(transition));
+            untold.add(new Dispatcher.Task(transition.leaseName(), () -> listener.onTransition(transition)));
         }
     }
 

@@ -405,7 +405,7 @@ class LeaseConcurrencyTests {
                         for (int i = 0; i < each; i++) {
                             int number = i;
                             String key = i % 2 == 0 ? "a" : "b";
-                            dispatcher.dispatch(key, () -> {
+                            dispatch(dispatcher, key, () -> {
                                 // A plain array: that tasks of a key see each other's writes is part of the promise.
                                 int[] last = seen.get(key);
                                 if (running.get(key).incrementAndGet() != 1 || last[from] > number) {
@@ -425,17 +425,21 @@ class LeaseConcurrencyTests {
             }
         }
 
+        private void dispatch(Dispatcher dispatcher, String key, Runnable code) {
+            dispatcher.dispatch(List.of(new Dispatcher.Task(key, code)));
+        }
+
         @Test
         void doNotWaitForKeysThatBlock() throws Exception {
             CountDownLatch release = new CountDownLatch(1);
             CountDownLatch other = new CountDownLatch(1);
             try (Dispatcher dispatcher = new Dispatcher("test")) {
                 // All are there before the first begins to block, and nothing comes after them.
-                dispatcher.dispatch("first", () -> {
-                    dispatcher.dispatch("blocked", () -> awaitSafely(release));
-                    dispatcher.dispatch("blocked too", () -> awaitSafely(release));
+                dispatch(dispatcher, "first", () -> {
+                    dispatch(dispatcher, "blocked", () -> awaitSafely(release));
+                    dispatch(dispatcher, "blocked too", () -> awaitSafely(release));
                     dispatcher.execute(() -> awaitSafely(release));
-                    dispatcher.dispatch("free", other::countDown);
+                    dispatch(dispatcher, "free", other::countDown);
                 });
 
                 assertThat(other.await(60, TimeUnit.SECONDS)).isTrue();
@@ -452,23 +456,23 @@ class LeaseConcurrencyTests {
             CountDownLatch passed = new CountDownLatch(2);
             List<Integer> order = new CopyOnWriteArrayList<>();
             try (Dispatcher dispatcher = new Dispatcher("test")) {
-                dispatcher.dispatch("a", () -> {
+                dispatch(dispatcher, "a", () -> {
                     order.add(1);
                     blocked.countDown();
                     awaitSafely(release);
                 });
                 assertThat(blocked.await(60, TimeUnit.SECONDS)).isTrue();
-                dispatcher.dispatch("a", () -> order.add(2));
-                dispatcher.dispatch("b", passed::countDown);
-                dispatcher.dispatch("a", () -> order.add(3));
-                dispatcher.dispatch("b", passed::countDown);
+                dispatch(dispatcher, "a", () -> order.add(2));
+                dispatch(dispatcher, "b", passed::countDown);
+                dispatch(dispatcher, "a", () -> order.add(3));
+                dispatch(dispatcher, "b", passed::countDown);
                 assertThat(passed.await(60, TimeUnit.SECONDS)).isTrue();
-                dispatcher.dispatch("a", () -> order.add(4));
+                dispatch(dispatcher, "a", () -> order.add(4));
                 assertThat(order).containsExactly(1);
                 release.countDown();
 
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
-                dispatcher.dispatch("a", () -> order.add(5));
+                dispatch(dispatcher, "a", () -> order.add(5));
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
                 assertThat(order).containsExactly(1, 2, 3, 4, 5);
             }
@@ -480,7 +484,7 @@ class LeaseConcurrencyTests {
             AtomicInteger done = new AtomicInteger();
             try (Dispatcher dispatcher = new Dispatcher("test")) {
                 for (int i = 0; i < 10_000; i++) {
-                    dispatcher.dispatch("key " + i, () -> {
+                    dispatch(dispatcher, "key " + i, () -> {
                         threads.add(Thread.currentThread());
                         if (done.incrementAndGet() % 100 == 0) {
                             throw new IllegalStateException("as the test wants it");
