@@ -255,6 +255,28 @@ class LeaseConcurrencyTests {
             }
         }
 
+        /** Threads that leave the node's lock one after another must not overtake each other with what they have to tell. */
+        @Test
+        void theNewsOfALeaseComeInOrder() throws Exception {
+            List<LeaseTransition.Kind> told = new ArrayList<>();
+            try (LeaseNode node = standalone(() -> START)) {
+                node.addListener(news -> {
+                    if (news.kind() == LeaseTransition.Kind.ACQUIRED || news.kind() == LeaseTransition.Kind.RELEASED) {
+                        told.add(news.kind());
+                    }
+                });
+                for (int i = 0; i < 200; i++) {
+                    contend(List.of(node, node, node, node));
+                }
+                assertThat(node.awaitTold(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(told).hasSize(2 * tenures.get());
+            for (int i = 0; i < told.size(); i += 2) {
+                assertThat(told.subList(i, i + 2))
+                        .containsExactly(LeaseTransition.Kind.ACQUIRED, LeaseTransition.Kind.RELEASED);
+            }
+        }
+
         @Test
         void theThreadsOfThreeNodesGetALeaseOneAtATime() throws Exception {
             Cell cell = new Cell("test", List.of("n1", "n2", "n3"));
