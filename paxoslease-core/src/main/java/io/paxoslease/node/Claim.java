@@ -45,8 +45,8 @@ final class Claim {
     /** Whether nobody but the engine can refer to this claim. */
     final boolean resumed;
 
-    /** Whether it resigned and is not to try again before the time below, whatever it hears meanwhile. */
-    boolean resting;
+    /** Whether it ever resigned; then it does not try again before the time below, whatever it hears meanwhile. */
+    boolean resigned;
 
     long restEndsNanos;
 

@@ -155,7 +155,7 @@ final class LeaseEngine {
             candidacy.claims.add(claim);
             if (candidacy.claims.getFirst() == claim) {
                 long pause = Math.max(20 * roundTripNanos, Math.min(claim.leaseNanos / 4, 1_000 * MILLI));
-                claim.resting = true;
+                claim.resigned = true;
                 claim.restEndsNanos = now.nanos() + pause;
                 await(candidacy, claim.restEndsNanos);
             } else {
@@ -575,13 +575,12 @@ final class LeaseEngine {
         enter(candidacy, state);
         candidacy.attemptBeganNanos = now.nanos();
         beginRound(candidacy, now);
-        Claim claim = firstClaim(candidacy);
-        claim.resting = false;
+        long leaseNanos = firstClaim(candidacy).leaseNanos;
         candidacy.preparing = false;
         if (mayTakeOneRoundTrip(candidacy, now)) {
-            proposer.startInOneRoundTrip(candidacy.resource, claim.leaseNanos, now, effects);
+            proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, effects);
         } else {
-            proposer.start(candidacy.resource, claim.leaseNanos, now, effects);
+            proposer.start(candidacy.resource, leaseNanos, now, effects);
         }
         apply(candidacy, now, out);
     }
@@ -611,7 +610,7 @@ final class LeaseEngine {
     private void await(Candidacy candidacy, long untilNanos) {
         enter(candidacy, State.WAITING);
         Claim claim = firstClaim(candidacy);
-        boolean rests = claim.resting && claim.restEndsNanos - untilNanos > 0;
+        boolean rests = claim.resigned && claim.restEndsNanos - untilNanos > 0;
         candidacy.resumeNanos = rests ? claim.restEndsNanos : untilNanos;
     }
 

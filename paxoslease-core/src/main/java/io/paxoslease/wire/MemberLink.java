@@ -135,11 +135,11 @@ final class MemberLink {
             return false;
         }
         Exchange first = underWay.get(0);
-        return queue.size() >= MANY ? queuedReleases == 0 && first.releases() == 0 : mayPass(first);
+        return queue.size() >= MANY ? queuedReleases == 0 && first.releases() == 0 : mayPassReleases(first);
     }
 
     /** Whether there are few releases under way, and few other requests wait, none for the same resource. */
-    private boolean mayPass(Exchange first) {
+    private boolean mayPassReleases(Exchange first) {
         List<Request> requests = first.frame().requests();
         if (queue.isEmpty() || queue.size() > FEW || requests.size() > FEW || first.releases() < requests.size()) {
             return false;

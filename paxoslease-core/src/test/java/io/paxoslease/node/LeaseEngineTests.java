@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 class LeaseEngineTests {
 
     private static final Incarnation SELF = new Incarnation("n", 1);
+    private static final Incarnation RIVAL = new Incarnation("n2", 2);
     private static final long MILLI = 1_000_000L;
     private static final long LEASE = 10_000 * MILLI;
 
@@ -55,6 +56,13 @@ class LeaseEngineTests {
         out.requests.clear();
     }
 
+    /** Takes the lease of a cell that has nobody else in it. */
+    private void take(Claim claim) {
+        engine.submit(claim, at(1), out);
+        deliver(at(1));
+        assertThat(claim.tenure).isNotNull();
+    }
+
     @Nested
     class X7Pauses {
 
@@ -62,9 +70,7 @@ class LeaseEngineTests {
         @Test
         void aClaimThatIsTurnedAwayAfterASuspendLeavesTheTimerOfTheNewAttemptSet() {
             Claim standing = Claim.standing("r", LEASE, 0);
-            engine.submit(standing, at(1), out);
-            deliver(at(1));
-            assertThat(standing.tenure).isNotNull();
+            take(standing);
 
             Now resumed = new Now(at(2).nanos(), at(60_000).wallMillis());
             engine.submit(Claim.once("r", LEASE, resumed.nanos() + LEASE), resumed, out);
@@ -80,8 +86,7 @@ class LeaseEngineTests {
         @Test
         void endsAClaimForOneTenureAlthoughTheTenureWasExtendedMeanwhile() {
             Claim claim = Claim.patient("r", LEASE, 10 * LEASE);
-            engine.submit(claim, at(1), out);
-            deliver(at(1));
+            take(claim);
             engine.extend(claim, at(9_000), out);
             deliver(at(9_000));
             assertThat(claim.tenure).isNotNull();
@@ -97,7 +102,6 @@ class LeaseEngineTests {
     @Nested
     class X8OneRoundTrip {
 
-        private static final Incarnation RIVAL = new Incarnation("n2", 2);
         private final LeaseEngine owner = engine(SELF, new Cell("cell", List.of("n")), true);
 
         private Request extend(Claim claim, Now now) {
@@ -139,16 +143,13 @@ class LeaseEngineTests {
     @Nested
     class AResignation {
 
-        private static final Incarnation RIVAL = new Incarnation("n2", 2);
         private static final long REST = 1_000;
 
         /** A rival whose acceptor still kept silent tried, failed and cleaned up, and who had resigned led again at once. */
         @Test
         void letsTheOthersTryFirstEvenIfTheFirstOfThemFails() {
             Claim claim = Claim.standing("r", LEASE, 0);
-            engine.submit(claim, at(1), out);
-            deliver(at(1));
-            assertThat(claim.tenure).isNotNull();
+            take(claim);
             engine.resign(claim, at(100), out);
             deliver(at(100));
 
