@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One thread has the turn and runs task after task, because most tasks are shorter than a change of threads. While others wait, a second
  * thread watches; if no task has begun for two milliseconds it takes the turn, and what comes for the key in which the first is stuck waits for
- * that thread.
+ * that thread. Where tasks come by the hundred the worker does not give the turn back at once but looks again a millisecond later: to wake a
+ * thread each time costs the node more than the tasks do.
  *
  * <pre>
  *   dispatch(key, …) --> tasks of all keys --> the worker whose turn it is --stuck--> the watcher has the turn
@@ -31,6 +32,10 @@ final class Dispatcher implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Dispatcher.class.getName());
     private static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** How many tasks in one turn are worth a nap before it ends. */
+    private static final int MANY = 128;
+
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long END = -1;
 
@@ -38,6 +43,7 @@ final class Dispatcher implements AutoCloseable {
     record Task(@Nullable String key, Runnable code) {}
 
     private final ThreadPoolExecutor threads;
+    private final long napNanos;
 
     // All under the monitor of this object.
     private final ArrayDeque<Task> tasks = new ArrayDeque<>();
@@ -46,10 +52,18 @@ final class Dispatcher implements AutoCloseable {
     private @Nullable Worker turn;
     private @Nullable Worker watcher;
     private long begun;
+    /** How many tasks had begun when the worker last found no more. */
+    private long begunAtEnd;
+
     private int running;
     private boolean closed;
 
     Dispatcher(String nodeId) {
+        this(nodeId, NAP_NANOS);
+    }
+
+    Dispatcher(String nodeId, long napNanos) {
+        this.napNanos = napNanos;
         AtomicInteger number = new AtomicInteger();
         this.threads = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new SynchronousQueue<>(), task -> {
@@ -59,7 +73,7 @@ final class Dispatcher implements AutoCloseable {
                 });
     }
 
-    /** Runs each task after all tasks with the same key that were given before. */
+    /** Runs each task after all tasks with the same key that were given before, perhaps after a nap. */
     synchronized void dispatch(List<Task> more) {
         tasks.addAll(more);
         if (turn == null) {
@@ -69,9 +83,12 @@ final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Runs a task that needs no order. */
-    void execute(Runnable code) {
+    /** Runs a task that needs no order, and for which somebody waits. */
+    synchronized void execute(Runnable code) {
         dispatch(List.of(new Task(null, code)));
+        if (turn != null && turn.current == null) {
+            LockSupport.unpark(turn.thread);
+        }
     }
 
     /** Runs a task now whatever else is under way, on a thread of its own. */
@@ -159,7 +176,7 @@ final class Dispatcher implements AutoCloseable {
                 if (current != null) {
                     return 0;
                 }
-                return watcher == this ? STUCK_NANOS : rest();
+                return turn == this ? napNanos : watcher == this ? STUCK_NANOS : rest();
             }
         }
 
@@ -205,7 +222,8 @@ final class Dispatcher implements AutoCloseable {
         private void takeTurn() {
             Task next = poll();
             if (next == null) {
-                turn = null;
+                turn = begun - begunAtEnd < MANY ? null : this;
+                begunAtEnd = begun;
                 return;
             }
             current = next;

@@ -521,6 +521,28 @@ class LeaseConcurrencyTests {
         }
 
         @Test
+        void afterHundredsComeTogetherUnlessSomebodyWaits() {
+            List<String> order = new CopyOnWriteArrayList<>();
+            try (Dispatcher dispatcher = new Dispatcher("test", TimeUnit.HOURS.toNanos(1))) {
+                boolean naps = false;
+                // A thread may wake from its nap without a reason.
+                for (int attempt = 0; attempt < 100 && !naps; attempt++) {
+                    order.clear();
+                    dispatcher.dispatch(Collections.nCopies(200, new Dispatcher.Task("key", () -> {})));
+                    assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                    dispatch(dispatcher, "key", () -> order.add("after the nap"));
+                    naps = !dispatcher.awaitIdle(Duration.ofMillis(50));
+                }
+                assertThat(naps).isTrue();
+                dispatcher.execute(() -> order.add("at once"));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                dispatch(dispatcher, "key", () -> order.add("without a nap"));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(order).containsExactly("after the nap", "at once", "without a nap");
+        }
+
+        @Test
         void thatMustNotWaitHaveThreadsOfTheirOwn() throws Exception {
             CountDownLatch all = new CountDownLatch(3);
             try (Dispatcher dispatcher = new Dispatcher("test")) {
