@@ -264,13 +264,16 @@ final class LeaseEngine {
 
     void onResponse(int acceptor, Response response, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = findUnlessUntouched(response.resource(), now);
-        if (candidacy != null) {
-            settle(candidacy, now, out);
-            noteRejection(candidacy, acceptor, response);
+        Candidacy candidacy = candidacies.get(response.resource());
+        if (candidacy == null) {
+            proposer.onLateResponse(response, now);
+            return;
         }
+        settle(candidacy, now, out);
+        noteRejection(candidacy, acceptor, response);
         proposer.onResponse(acceptor, response, now, effects);
-        apply(response.resource(), now, out);
+        apply(candidacy, now, out);
+        reschedule(candidacy, now);
     }
 
     private void noteRejection(Candidacy candidacy, int acceptor, Response response) {
@@ -290,12 +293,13 @@ final class LeaseEngine {
 
     void onUnanswered(int acceptor, Request request, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = findUnlessUntouched(request.resource(), now);
+        Candidacy candidacy = candidacies.get(request.resource());
         if (candidacy != null) {
             settle(candidacy, now, out);
+            proposer.onUnanswered(acceptor, request, now, effects);
+            apply(candidacy, now, out);
+            reschedule(candidacy, now);
         }
-        proposer.onUnanswered(acceptor, request, now, effects);
-        apply(request.resource(), now, out);
     }
 
     /** X6. This node's acceptor recorded or reported another owner. */
@@ -473,12 +477,6 @@ final class LeaseEngine {
         return candidacy;
     }
 
-    /** For late answers, which change nothing about a lease that is parked unless they show that its deadline has passed. */
-    private @Nullable Candidacy findUnlessUntouched(String resource, Now now) {
-        Candidacy candidacy = candidacies.get(resource);
-        return candidacy == null && !proposer.isHeld(resource, now) ? find(resource) : candidacy;
-    }
-
     private Candidacy findOrMake(String resource) {
         Candidacy candidacy = find(resource);
         return candidacy == null ? candidacies.computeIfAbsent(resource, Candidacy::new) : candidacy;
@@ -620,9 +618,9 @@ final class LeaseEngine {
     private void awaitFreedom(Candidacy candidacy, Hint hint) {
         Claim claim = firstClaim(candidacy);
         long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
-        long step = Math.min(claim.leaseNanos / 16, Math.max(10 * MILLI, 2 * quickRoundTripNanos));
+        long step = Math.min(claim.leaseNanos / 16, Math.max(15 * MILLI, 2 * quickRoundTripNanos));
         // The record at another acceptor may be a little younger than the one that the hint is about.
-        long pause = step / 2 + turn(candidacy.resource, hint.owner(), step, spread);
+        long pause = step / 3 + turn(candidacy.resource, hint.owner(), step, spread);
         await(candidacy, hint.freeAtNanos() + pause + claim.yieldNanos);
     }
 
@@ -685,22 +683,15 @@ final class LeaseEngine {
 
     // What the proposer reports.
 
-    private void apply(String resource, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(resource);
-        if (candidacy != null) {
-            apply(candidacy, now, out);
-            reschedule(candidacy, now);
-        }
-    }
-
     /** Applies the proposer's effects. Applying may cause further effects, which are taken in turn. */
     private void apply(Candidacy candidacy, Now now, Output out) {
         while (!effects.isEmpty()) {
-            // Most often there is just one.
-            List<Effect> batch = effects.size() == 1 ? List.of(effects.get(0)) : List.copyOf(effects);
+            List<Effect> more = effects.size() == 1 ? List.of() : List.copyOf(effects.subList(1, effects.size()));
+            Effect first = effects.get(0);
             effects.clear();
-            for (int i = 0; i < batch.size(); i++) {
-                apply(candidacy, batch.get(i), now, out);
+            apply(candidacy, first, now, out);
+            for (int i = 0; i < more.size(); i++) {
+                apply(candidacy, more.get(i), now, out);
             }
         }
     }

@@ -487,13 +487,18 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             worthHinting |= engine.cares(request.resource());
         }
         if (worthHinting) {
-            run((now, output) -> hint(requests, responses, now, output));
+            run((now, output) -> hint(requests, responses, arrived, now, output));
         }
         return responses;
     }
 
     /** X6. What this node's acceptor learns helps its own candidates to wait for the right moment. */
-    private void hint(List<Request> requests, List<@Nullable Response> responses, Now now, LeaseEngine.Output output) {
+    private void hint(
+            List<Request> requests,
+            List<@Nullable Response> responses,
+            Now arrived,
+            Now now,
+            LeaseEngine.Output output) {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
@@ -502,7 +507,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                     && responses.get(i) instanceof ProposeResponse response
                     && response.accepted()) {
                 AcceptedLease lease = response.lease();
-                long remaining = lease == null ? propose.leaseNanos() : lease.remainingNanos();
+                long remainedThen = lease == null ? propose.leaseNanos() : lease.remainingNanos();
+                long remaining = arrived.nanos() + remainedThen - now.nanos();
                 engine.onOwnerSeen(propose.resource(), propose.ballot().owner(), remaining, now, output);
             }
         }
@@ -703,9 +709,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             Now now = clock.now();
             afterwards.lastNanos = now.nanos();
             step.run(now, output);
-            for (int i = 0; i < output.requests.size(); i++) {
-                broadcast(output.requests.get(i), now, output);
-            }
+            broadcast(now, output);
             output.notices.forEach(notice -> tell(notice, now, afterwards));
             record(output, now);
             return true;
@@ -715,13 +719,20 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    /** Sends a request to every acceptor. The one in this process answers at once, which may cause further requests. */
-    private void broadcast(Request request, Now now, LeaseEngine.Output output) {
-        for (int i = 0; i < settings.cell().size(); i++) {
+    /** Sends every request to every acceptor. The one in this process answers at once, which may cause further requests. */
+    private void broadcast(Now now, LeaseEngine.Output output) {
+        List<Request> requests = output.requests;
+        for (int i = 0; i < requests.size(); i++) {
+            answerHere(requests.get(i), now, output);
+        }
+        for (int i = 0; i < settings.cell().size() && !requests.isEmpty(); i++) {
             if (i != selfIndex) {
-                transport.send(i, request);
+                transport.sendAll(i, requests);
             }
         }
+    }
+
+    private void answerHere(Request request, Now now, LeaseEngine.Output output) {
         if (acceptor != null) {
             Response response = acceptor.handle(request, now);
             if (response != null) {

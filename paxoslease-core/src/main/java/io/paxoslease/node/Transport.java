@@ -70,6 +70,18 @@ public interface Transport extends AutoCloseable {
      */
     void send(int acceptor, Request request);
 
+    /**
+     * Queues requests for an acceptor: the same as one call of {@link #send} for each, in order.
+     *
+     * @param acceptor the position in the cell of the acceptor, never the one of this node
+     * @param requests the requests; the list is not kept
+     */
+    default void sendAll(int acceptor, List<Request> requests) {
+        for (int i = 0; i < requests.size(); i++) {
+            send(acceptor, requests.get(i));
+        }
+    }
+
     /** Called after a group of {@code send}s: what is queued may go out now. */
     void flush();
 

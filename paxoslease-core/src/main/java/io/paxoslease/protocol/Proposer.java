@@ -136,6 +136,16 @@ public class Proposer {
         }
     }
 
+    /**
+     * T4. Handles an answer about a resource that has no attempt: it changes nothing else.
+     *
+     * @param response the answer
+     * @param now the clocks
+     */
+    public void onLateResponse(Response response, Now now) {
+        ballots.observe(response.promisedCounter(), now);
+    }
+
     /** P2, P3. With a majority of distinct acceptors open: propose. */
     private void onPrepareResponse(
             Attempt attempt, int acceptor, PrepareResponse response, Now now, List<Effect> effects) {

@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
- * brings them, which also calls the receiver; time-outs, probes and what fails at once by one daemon thread; frames are sent by the thread that
- * flushes.
+ * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes.
  */
 public final class FrameTransport implements Transport {
 
@@ -141,6 +140,11 @@ public final class FrameTransport implements Transport {
 
     @Override
     public void send(int acceptor, Request request) {
+        sendAll(acceptor, List.of(request));
+    }
+
+    @Override
+    public void sendAll(int acceptor, List<Request> requests) {
         Running running = this.running;
         if (running == null) {
             return;
@@ -149,9 +153,9 @@ public final class FrameTransport implements Transport {
         if (link == null) {
             throw new IllegalStateException("Acceptor " + acceptor + " is in this node");
         }
-        if (!link.offer(request)) {
-            listener.onMessage(FrameServer.type(request), "dropped");
-            if (link.drop(request)) {
+        for (int i = link.offer(requests); i < requests.size(); i++) {
+            listener.onMessage(FrameServer.type(requests.get(i)), "dropped");
+            if (link.drop(requests.get(i))) {
                 running.thread().execute(() -> tellUnanswered(running, link, link.takeDropped()));
             }
         }
@@ -204,7 +208,11 @@ public final class FrameTransport implements Transport {
         ending.begun = true;
     }
 
-    /** Ends an exchange on the thread that completes it, unless that is the one that is just beginning it: what follows may begin the next. */
+    /**
+     * Ends an exchange on the thread that completes it, unless that is the one that is just beginning it: what follows may begin the next. A
+     * failure waits for the transport's own thread. When a member dies it comes just before the answers that decide who follows, and all that
+     * deals with it runs for the first time.
+     */
     private final class Ending implements BiConsumer<@Nullable FrameReply, @Nullable Throwable> {
         private final Running running;
         private final MemberLink link;
@@ -219,7 +227,7 @@ public final class FrameTransport implements Transport {
 
         @Override
         public void accept(@Nullable FrameReply reply, @Nullable Throwable failure) {
-            if (begun) {
+            if (begun && failure == null) {
                 run(() -> end(running, link, exchange, reply, failure));
             } else {
                 running.thread().execute(() -> end(running, link, exchange, reply, failure));

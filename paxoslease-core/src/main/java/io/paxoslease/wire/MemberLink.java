@@ -87,13 +87,14 @@ final class MemberLink {
         this.nextProbeNanos = nowNanos;
     }
 
-    /** Queues a request; false if the queue is full. */
-    synchronized boolean offer(Request request) {
-        if (queue.size() >= maxQueued) {
-            return false;
+    /** Queues requests in order; less than all if the queue becomes full. Answers how many. */
+    synchronized int offer(List<Request> requests) {
+        int taken = Math.min(requests.size(), maxQueued - queue.size());
+        for (int i = 0; i < taken; i++) {
+            queuedReleases += releases(requests.get(i));
+            queue.add(requests.get(i));
         }
-        queuedReleases += releases(request);
-        return queue.add(request);
+        return taken;
     }
 
     private static int releases(Request request) {

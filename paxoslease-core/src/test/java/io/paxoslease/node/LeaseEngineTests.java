@@ -297,7 +297,7 @@ class LeaseEngineTests {
         void followersTryOneAfterAnother() {
             for (long life = 0; life < 20; life++) {
                 Incarnation owner = new Incarnation("n1", life);
-                assertThat(turns("r", owner, false)).containsExactlyInAnyOrder(5L, 15L, 25L, 35L);
+                assertThat(turns("r", owner, false)).containsExactlyInAnyOrder(5L, 20L, 35L, 50L);
                 assertThat(turns("r", owner, true)).containsExactlyInAnyOrder(0L, 2L, 4L, 6L);
             }
         }
@@ -317,7 +317,7 @@ class LeaseEngineTests {
         @Test
         void anOwnerThatIsNoMemberTakesNoTurn() {
             assertThat(turns("r", new Incarnation("elsewhere", 1), false))
-                    .isSubsetOf(5L, 15L, 25L, 35L, 45L)
+                    .isSubsetOf(5L, 20L, 35L, 50L, 65L)
                     .doesNotHaveDuplicates();
         }
 

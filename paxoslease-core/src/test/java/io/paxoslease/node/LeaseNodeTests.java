@@ -10,9 +10,11 @@ import io.paxoslease.LeaseLostException;
 import io.paxoslease.LeaseScope;
 import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseTransition.Kind;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
@@ -557,6 +559,36 @@ class LeaseNodeTests {
         assertThat(node.election("leader").isLeader()).isFalse();
         assertThat(List.of(next().kind(), next().kind(), next().kind(), next().kind()))
                 .containsExactlyInAnyOrder(Kind.ACQUIRED, Kind.ACQUIRED, Kind.RELEASED, Kind.RELEASED);
+    }
+
+    @Test
+    void aHintEndsWithTheRecordHoweverLongTheNodeWasBusyMeanwhile() {
+        NodeClock slow = new NodeClock() {
+            @Override
+            public Now now() {
+                clock.advance(Duration.ofMillis(10));
+                return clock.now();
+            }
+
+            @Override
+            public boolean isDriven() {
+                return true;
+            }
+        };
+        try (LeaseNode busy = new LeaseNode(
+                NodeSettings.standalone("busy", TIME), new NoTransport(), new SplittableRandom(1), slow)) {
+            busy.openAcceptor();
+            LeaderElection election = busy.election("job");
+            Now arrives = slow.now();
+            Ballot ballot = new Ballot(arrives.counterFloor() + 1_000_000, new Incarnation("other", 1));
+            busy.onRequests(List.of(new ProposeRequest("job", ballot, TIME.toNanos())));
+
+            Duration remaining = election.leader().orElseThrow().remaining();
+            Duration since =
+                    Duration.ofNanos(clock.now().nanos() - arrives.nanos()).minusMillis(10);
+            assertThat(since).isPositive();
+            assertThat(remaining).isEqualTo(TIME.minus(since));
+        }
     }
 
     @Test

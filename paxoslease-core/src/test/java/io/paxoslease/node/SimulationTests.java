@@ -150,11 +150,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 6b426e4c52fa087eb2ab8c7212e52553de9dd91b8c9bea92a1af60d36b7f54ad",
-        "2, 0c85044df3941abfdc8c86daeb0e4b719ef4fa04fc1b50428c4e6585efdce1b3",
-        "5, 6f20e5cf0d0aee6dbb27f89b056b01909acfefb4bb3f9dcd2004f7dd72c7dd4e",
-        "8, 9afca4adcebefa2f79c2262cbb76013e5ecb57f6bb43d9b48414b8bf791702c3",
-        "13, 50c62c002fc185776396494b038be10155ee84665d72dc937acbddae8555d47a"
+        "1, 5eec487cfc81f313e7c1b33099f15a3df22167f3d3ba1ae3ae22dca128452400",
+        "2, c275e7465d8b5fbd5adc602d3d7ae1b238885dd3c9047602370ab63358950d45",
+        "5, 82015b5d4cef3ecc7d1041eab1a57f22cf9600465c5274cad588188c045213c9",
+        "8, a41feb153b6b7c5074b575bb4990960f6c9633579cf96d4e89d6fcb6109677a1",
+        "13, 9dd8ee7aa51b8b53568169dee05571173f41bcf8e623561703bc903a1fdc57c1"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -155,6 +155,16 @@ class FrameTransportTests {
         }
 
         @Test
+        void aFailureDoesNotHoldUpTheThreadThatBringsAnswers() {
+            connect();
+            send("a");
+            begin().reply().completeExceptionally(new IOException("connection refused"));
+            assertThat(told).isEmpty();
+            thread.runAll();
+            assertThat(told).containsExactly("1 unanswered a");
+        }
+
+        @Test
         void manyRequestsPassNothing() {
             connect();
             release("a");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.ReleaseRequest;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +39,7 @@ class MemberLinkTests {
     @Timeout(60)
     void whoClosesWaitsForWhatIsUnderWay() throws Exception {
         answer(begin());
-        link.offer(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1)));
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
         Exchange release = begin();
         Thread closing = new Thread(() -> link.awaitIdle(System.nanoTime() + TimeUnit.MINUTES.toNanos(10)));
         closing.setDaemon(true);
