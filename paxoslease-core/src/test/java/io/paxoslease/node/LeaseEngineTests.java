@@ -10,6 +10,7 @@ import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.PrepareRequest;
 import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -137,6 +138,20 @@ class LeaseEngineTests {
             owner.onResponse(0, acceptor.handle(request, at(12)), at(12), out);
             assertThat(out.notices).last().isInstanceOf(Notice.ExtensionFailed.class);
             assertThat(extend(claim, at(30))).isInstanceOf(PrepareRequest.class);
+        }
+    }
+
+    @Nested
+    class T4Counters {
+
+        @Test
+        void anAnswerThatNobodyWaitsForRaisesTheNextBallot() {
+            long promised = at(1).counterFloor() + 1_000_000;
+            engine.onResponse(0, new ProposeResponse("gone", new Ballot(1, SELF), false, promised, null), at(1), out);
+            assertThat(engine.candidacies()).isEmpty();
+
+            engine.submit(Claim.patient("r", LEASE, LEASE), at(1), out);
+            assertThat(out.requests.get(0).ballot().counter()).isGreaterThan(promised);
         }
     }
 
