@@ -686,12 +686,11 @@ final class LeaseEngine {
     /** Applies the proposer's effects. Applying may cause further effects, which are taken in turn. */
     private void apply(Candidacy candidacy, Now now, Output out) {
         while (!effects.isEmpty()) {
-            List<Effect> more = effects.size() == 1 ? List.of() : List.copyOf(effects.subList(1, effects.size()));
-            Effect first = effects.get(0);
+            // Most often there is just one.
+            List<Effect> batch = effects.size() == 1 ? List.of(effects.get(0)) : List.copyOf(effects);
             effects.clear();
-            apply(candidacy, first, now, out);
-            for (int i = 0; i < more.size(); i++) {
-                apply(candidacy, more.get(i), now, out);
+            for (int i = 0; i < batch.size(); i++) {
+                apply(candidacy, batch.get(i), now, out);
             }
         }
     }

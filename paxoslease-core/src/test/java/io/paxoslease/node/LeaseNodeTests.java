@@ -28,6 +28,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,6 +66,21 @@ class LeaseNodeTests {
         void stepWallClock(Duration step) {
             suspend(step);
         }
+    }
+
+    /** The node has no timer then. */
+    private static NodeClock driven(Supplier<Now> now) {
+        return new NodeClock() {
+            @Override
+            public Now now() {
+                return now.get();
+            }
+
+            @Override
+            public boolean isDriven() {
+                return true;
+            }
+        };
     }
 
     @BeforeEach
@@ -383,17 +399,10 @@ class LeaseNodeTests {
     class OnAClockThatIsDriven {
 
         private final LeaseNode driven = new LeaseNode(
-                NodeSettings.standalone("driven", TIME), new NoTransport(), new SplittableRandom(1), new NodeClock() {
-                    @Override
-                    public Now now() {
-                        return clock.now();
-                    }
-
-                    @Override
-                    public boolean isDriven() {
-                        return true;
-                    }
-                });
+                NodeSettings.standalone("driven", TIME),
+                new NoTransport(),
+                new SplittableRandom(1),
+                driven(clock::now));
 
         @BeforeEach
         void start() {
@@ -563,18 +572,10 @@ class LeaseNodeTests {
 
     @Test
     void aHintEndsWithTheRecordHoweverLongTheNodeWasBusyMeanwhile() {
-        NodeClock slow = new NodeClock() {
-            @Override
-            public Now now() {
-                clock.advance(Duration.ofMillis(10));
-                return clock.now();
-            }
-
-            @Override
-            public boolean isDriven() {
-                return true;
-            }
-        };
+        NodeClock slow = driven(() -> {
+            clock.advance(Duration.ofMillis(10));
+            return clock.now();
+        });
         try (LeaseNode busy = new LeaseNode(
                 NodeSettings.standalone("busy", TIME), new NoTransport(), new SplittableRandom(1), slow)) {
             busy.openAcceptor();
