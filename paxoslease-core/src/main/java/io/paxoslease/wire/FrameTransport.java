@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +36,10 @@ public final class FrameTransport implements Transport {
     /** A few hundred milliseconds of a busy owner, so that a pause of a garbage collector drops nothing. */
     private static final int MAX_QUEUED = 100_000;
 
-    private static final long TICK_MILLIS = 250;
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** An idle node wakes at one of so many ticks at least. */
+    private static final int MOST_TICKS_APART = 4;
+
     /** How much later than its time limit an exchange must have ended by itself. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -95,7 +99,29 @@ public final class FrameTransport implements Transport {
                 new ThreadPoolExecutor.DiscardPolicy());
         thread = wire;
         start(self, receiver, wire);
-        wire.scheduleWithFixedDelay(() -> run(this::tick), 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        wire.execute(() -> keepTicking(wire));
+    }
+
+    private void keepTicking(ScheduledExecutorService wire) {
+        try {
+            run(this::tick);
+        } finally {
+            wire.schedule(() -> keepTicking(wire), ticksToNext() * TICK_NANOS, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** An idle node sleeps through most ticks before its next probes. */
+    int ticksToNext() {
+        Running running = this.running;
+        if (running == null) {
+            return MOST_TICKS_APART;
+        }
+        long now = clock.now().nanos();
+        long quiet = MOST_TICKS_APART * TICK_NANOS;
+        for (MemberLink link : running.links()) {
+            quiet = Math.min(quiet, link.quietNanos(now));
+        }
+        return (int) Math.max(1, (quiet + TICK_NANOS - 1) / TICK_NANOS);
     }
 
     /** Starts with the given thread, and leaves it to the caller to {@link #tick}. */

@@ -32,7 +32,7 @@ final class MemberLink {
 
     private static final int FAILURES_BEFORE_NEWS = 3;
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-    private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final int MOST_UNDER_WAY = 2;
     /** Up to how many requests a frame passes, or is passed by, another. */
     private static final int FEW = 4;
@@ -205,6 +205,11 @@ final class MemberLink {
             requests.add(queue.remove());
         }
         return requests;
+    }
+
+    /** How long nothing is to be done here but what {@link #offer} brings. */
+    synchronized long quietNanos(long nowNanos) {
+        return underWay.isEmpty() ? Math.max(0, nextProbeNanos - nowNanos) : 0;
     }
 
     /** An exchange under way that should have ended by itself long ago; else null. */

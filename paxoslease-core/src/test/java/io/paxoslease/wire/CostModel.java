@@ -16,7 +16,7 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
     static final int MAX_FRAME_BYTES = WireSettings.DEFAULT_MAX_FRAME_BYTES;
 
     private static final long TICK_NANOS = 250_000_000L;
-    private static final long IDLE_PROBE_NANOS = 2_000_000_000L;
+    private static final long IDLE_PROBE_NANOS = 5_000_000_000L;
     private static final long COALESCING_NANOS = 100_000_000L;
     private static final long MILLI = 1_000_000L;
 
@@ -109,7 +109,7 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
 
     // Rates.
 
-    /** How often a node asks an acceptor that it sends nothing else to: two seconds after the last answer, at the next tick. */
+    /** How often a node asks an acceptor that it sends nothing else to: five seconds after the last answer, at the next tick. */
     long probeNanos(long roundTripNanos) {
         long idle = Math.max(IDLE_PROBE_NANOS, TICK_NANOS * acceptors);
         return (idle + roundTripNanos + TICK_NANOS - 1) / TICK_NANOS * TICK_NANOS;

@@ -458,7 +458,7 @@ class FrameTransportTests {
         void aProbeFindsARestartOutAndAHelloFollowsAtOnce() {
             connect();
             serve(new Incarnation(PEER, 0x9999), Samples.settings());
-            clock.advance(Duration.ofSeconds(2));
+            clock.advance(Duration.ofSeconds(5));
             transport.tick();
             assertThat(channel.underWay(PEER).decoded().requests()).isEmpty();
             answer(PEER);
@@ -914,7 +914,24 @@ class FrameTransportTests {
         @Test
         void anIdleCellOfThreeProbesFewerThanTenTimesPerSecond() {
             connect();
-            assertThat(exchangesIn(Duration.ofSeconds(60))).isBetween(50, 62);
+            assertThat(exchangesIn(Duration.ofSeconds(60))).isBetween(22, 24);
+        }
+
+        @Test
+        void anIdleNodeSleepsUntilItsNextProbes() {
+            connect();
+            assertThat(transport.ticksToNext()).as("of a quarter of a second").isEqualTo(4);
+            clock.advance(Duration.ofMillis(4_700));
+            assertThat(transport.ticksToNext()).isEqualTo(2);
+            clock.advance(Duration.ofMillis(300));
+            assertThat(transport.ticksToNext()).isEqualTo(1);
+            transport.tick();
+            assertThat(transport.ticksToNext()).as("while probes are under way").isEqualTo(1);
+            answer(PEER);
+            fail("node-3", new IOException("reset"));
+            assertThat(transport.ticksToNext())
+                    .as("to look again at who was lost")
+                    .isEqualTo(3);
         }
 
         @Test
@@ -996,7 +1013,7 @@ class FrameTransportTests {
 
     /** Lets the first probe, or the next, open the sessions with both members. */
     private void connect() {
-        clock.advance(Duration.ofSeconds(2));
+        clock.advance(Duration.ofSeconds(5));
         transport.tick();
         for (String member : List.of("node-2", "node-3")) {
             while (!channel.isIdle(member)) {
