@@ -57,6 +57,7 @@ final class BenchNode {
     private final LongAdder extensions = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder lost = new LongAdder();
+    private final LongAdder held = new LongAdder();
     private volatile String lastAcquired = "never";
     private final LongAdder spentByWorkers = new LongAdder();
     private boolean listening;
@@ -142,8 +143,15 @@ final class BenchNode {
         switch (transition.kind()) {
             case EXTENDED -> extensions.increment();
             case EXTENSION_FAILED -> failed.increment();
-            case LOST -> lost.increment();
-            case ACQUIRED -> lastAcquired = transition.leaseName() + " " + System.nanoTime();
+            case LOST -> {
+                lost.increment();
+                held.decrement();
+            }
+            case RELEASED -> held.decrement();
+            case ACQUIRED -> {
+                lastAcquired = transition.leaseName() + " " + System.nanoTime();
+                held.increment();
+            }
             default -> {}
         }
     }
@@ -315,6 +323,6 @@ final class BenchNode {
         long process =
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
         return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + failed.sum() + " " + lost.sum() + " "
-                + processor + " " + System.nanoTime() + " " + process;
+                + processor + " " + System.nanoTime() + " " + process + " " + held.sum();
     }
 }

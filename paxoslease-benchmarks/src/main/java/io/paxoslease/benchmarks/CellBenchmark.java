@@ -28,13 +28,13 @@ import java.util.stream.Collectors;
 public final class CellBenchmark {
 
     private static final String[] COUNTERS = {
-        "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process"
+        "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process", "held"
     };
 
     private static final int SIZE = Integer.getInteger("nodes", 3);
     private static final int OWNERS = Integer.getInteger("owners", 1);
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
-    private static final long WARM_UP_LEASES = 50_000;
+    private static final long WARM_UP_LEASES = Long.getLong("warm.up.leases", 50_000);
     private static final long WARM_UP_MILLIS = 10_000;
 
     private CellBenchmark() {}
@@ -188,15 +188,17 @@ public final class CellBenchmark {
         }
         Thread.sleep(seconds * 1_000);
         for (int i = 0; i < cell.nodes.size(); i++) {
-            long[] spent = minus(cell.nodes.get(i).counters(), before.get(i));
+            long[] after = cell.nodes.get(i).counters();
+            long[] spent = minus(after, before.get(i));
             double clock = spent[6] / 1e9;
             System.out.printf(
                     Locale.ROOT,
-                    "  node %d: %.0f extensions/s, %d failed, %d lost, %.1f frames/s, %.0f bytes/s, %.2f %% of a core%n",
+                    "  node %d: %.0f extensions/s, %d failed, %d lost, %d held, %.1f frames/s, %.0f bytes/s, %.2f %% of a core%n",
                     i + 1,
                     spent[2] / clock,
                     spent[3],
                     spent[4],
+                    after[8],
                     spent[0] / clock,
                     spent[1] / clock,
                     spent[7] / clock / 1e7);

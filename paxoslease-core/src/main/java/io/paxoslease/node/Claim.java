@@ -101,8 +101,10 @@ final class Claim {
     }
 
     void answerExtensions(boolean extended) {
-        extensions.forEach(answer -> answer.complete(extended));
-        extensions.clear();
+        if (!extensions.isEmpty()) {
+            extensions.forEach(answer -> answer.complete(extended));
+            extensions.clear();
+        }
     }
 
     boolean isStanding() {

@@ -53,7 +53,7 @@ final class Attempt {
     /** P3. */
     void beginProposing() {
         proposing = true;
-        votes = new Quorum();
+        votes.clear();
     }
 
     /** Notes why an acceptor was against, for {@link #outcome}. No hint makes anybody wait for longer than M. */

@@ -68,6 +68,24 @@ final class HeldLeases {
                 resource, new Ballot(counter.get(slot), owner), token.get(slot), leaseNanos.get(slot), deadline(slot));
     }
 
+    /** The ballot under which the lease was won last; null if it is not held. */
+    @Nullable
+    Ballot ballot(String resource) {
+        int slot = find(resource);
+        return slot == ResourceIndex.NONE ? null : new Ballot(counter.get(slot), owner);
+    }
+
+    /** What the tenure that is held becomes by an extension; its deadline only moves on. */
+    Tenure extended(Attempt attempt, Deadline deadline) {
+        int slot = find(attempt.resource);
+        return new Tenure(
+                attempt.resource,
+                attempt.ballot,
+                token.get(slot),
+                attempt.leaseNanos,
+                deadline(slot).later(deadline));
+    }
+
     /** Whether a row is there whose deadline is not past. */
     boolean isActive(String resource, Now now) {
         int slot = find(resource);

@@ -99,10 +99,9 @@ public class Proposer {
         timing.requireLeaseTime(leaseNanos);
         settle(resource, now, effects);
         abandon(resource, new Outcome.Withdrawn(), effects);
-        Tenure base = held.get(resource);
         Ballot ballot = new Ballot(ballots.next(now), self);
         Deadline deadline = Deadline.after(now, timing.ownerNanos(leaseNanos));
-        Attempt attempt = new Attempt(resource, ballot, leaseNanos, deadline, base == null ? null : base.ballot());
+        Attempt attempt = new Attempt(resource, ballot, leaseNanos, deadline, held.ballot(resource));
         attempts.put(resource, attempt);
         return attempt;
     }
@@ -188,8 +187,11 @@ public class Proposer {
 
     private void win(Attempt attempt, List<Effect> effects) {
         attempts.remove(attempt.resource);
-        Tenure base = held.get(attempt.resource);
-        if (base == null) {
+        if (held.contains(attempt.resource)) {
+            Tenure tenure = held.extended(attempt, deadlineOf(attempt));
+            held.put(tenure);
+            effects.add(new Effect.Extended(tenure));
+        } else {
             Tenure tenure = new Tenure(
                     attempt.resource,
                     attempt.ballot,
@@ -198,15 +200,6 @@ public class Proposer {
                     deadlineOf(attempt));
             held.put(tenure);
             effects.add(new Effect.Acquired(tenure));
-        } else {
-            Tenure tenure = new Tenure(
-                    attempt.resource,
-                    attempt.ballot,
-                    base.token(),
-                    attempt.leaseNanos,
-                    base.deadline().later(deadlineOf(attempt)));
-            held.put(tenure);
-            effects.add(new Effect.Extended(tenure));
         }
     }
 

@@ -17,6 +17,12 @@ final class Quorum {
         this.against = other.against;
     }
 
+    /** Begins to count for the next phase. */
+    void clear() {
+        inFavour = 0;
+        against = 0;
+    }
+
     /** Counts an acceptor for the attempt. */
     void favour(int acceptor) {
         inFavour |= bit(acceptor);
