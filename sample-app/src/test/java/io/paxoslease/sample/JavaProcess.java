@@ -78,6 +78,11 @@ final class JavaProcess implements AutoCloseable {
         }
     }
 
+    /** What the process has used so far of all processors. */
+    Duration processorTime() {
+        return process.info().totalCpuDuration().orElseThrow();
+    }
+
     boolean isAlive() {
         return process.isAlive();
     }

@@ -84,7 +84,7 @@ class StartupCostIT {
     }
 
     /** That of this test without the sample and its database, and with or without PaxosLease. */
-    private static String classPath(boolean starter) {
+    static String classPath(boolean starter) {
         String without = "sample-app.target.classes|h2-|HikariCP|jdbc|assertj|junit|awaitility|-test-"
                 + (starter ? "" : "|paxoslease-(core|spring)");
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
