@@ -15,7 +15,8 @@ import java.util.stream.Collectors;
  * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat. The first node does
  * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time
  * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
- * process. There the first {@code -Downers=…} nodes share the leases. {@code -Dnode.options=…} passes options to the JVMs of the nodes.
+ * process. There the first {@code -Downers=…} nodes share the leases, and hold {@code -Dwarm.up.leases=…} of them once before.
+ * {@code -Dnode.options=…} passes options to the JVMs of the nodes.
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.node.Transport;
 import io.paxoslease.protocol.Ballot;
@@ -23,7 +24,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -926,12 +929,21 @@ class FrameTransportTests {
             clock.advance(Duration.ofMillis(300));
             assertThat(transport.ticksToNext()).isEqualTo(1);
             transport.tick();
-            assertThat(transport.ticksToNext()).as("while probes are under way").isEqualTo(1);
             answer(PEER);
             fail("node-3", new IOException("reset"));
             assertThat(transport.ticksToNext())
                     .as("to look again at who was lost")
                     .isEqualTo(3);
+        }
+
+        @Test
+        void aNodeDoesNotSleepWhileAnAnswerMayBecomeOverdue() {
+            connect();
+            send("a");
+            transport.flush();
+            assertThat(transport.ticksToNext()).isEqualTo(1);
+            answer(PEER);
+            assertThat(transport.ticksToNext()).isEqualTo(4);
         }
 
         @Test
@@ -967,6 +979,25 @@ class FrameTransportTests {
             transport.tick();
             answer(PEER);
             assertThat(status().state()).isEqualTo(AcceptorState.VOTING);
+        }
+
+        @Test
+        void goOnByThemselves() throws Exception {
+            CountDownLatch twiceEach = new CountDownLatch(4);
+            FrameChannel deaf = new FrameChannel() {
+                @Override
+                public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+                    twiceEach.countDown();
+                    return CompletableFuture.failedFuture(new IOException("nobody listens"));
+                }
+
+                @Override
+                public void close() {}
+            };
+            FrameTransport running = new FrameTransport(Samples.settings(), deaf, WireListener.NONE, NodeClock.SYSTEM);
+            running.start(Samples.NODE_1, new Told());
+            assertThat(twiceEach.await(10, TimeUnit.SECONDS)).isTrue();
+            running.close();
         }
 
         private int exchangesIn(Duration duration) {
