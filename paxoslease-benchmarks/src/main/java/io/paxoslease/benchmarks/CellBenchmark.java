@@ -208,12 +208,13 @@ public final class CellBenchmark {
 
     /** The leader resigns; how long until another node of another process leads. */
     private static void handover(boolean oneRoundTrip, int rounds) throws Exception {
-        try (Nodes cell = new Nodes(10_000, oneRoundTrip, "128m")) {
+        try (Nodes cell = new Nodes(1_000, oneRoundTrip, "128m")) {
             cell.warmUpAndElect();
             long[] nanos = new long[rounds];
             for (int i = -20; i < rounds; i++) {
                 Node leader = cell.awaitLeader();
-                Thread.sleep(50);
+                // Whoever resigned before rests for a quarter of the lease time.
+                Thread.sleep(300);
                 long start = Long.parseLong(leader.ask("resign leader"));
                 long took = awaitAcquired(cell.nodes, start) - start;
                 if (i >= 0) {
