@@ -994,10 +994,11 @@ class FrameTransportTests {
                 @Override
                 public void close() {}
             };
-            FrameTransport running = new FrameTransport(Samples.settings(), deaf, WireListener.NONE, NodeClock.SYSTEM);
-            running.start(Samples.NODE_1, new Told());
-            assertThat(twiceEach.await(10, TimeUnit.SECONDS)).isTrue();
-            running.close();
+            try (FrameTransport running =
+                    new FrameTransport(Samples.settings(), deaf, WireListener.NONE, NodeClock.SYSTEM)) {
+                running.start(Samples.NODE_1, new Told());
+                assertThat(twiceEach.await(10, TimeUnit.SECONDS)).isTrue();
+            }
         }
 
         private int exchangesIn(Duration duration) {
