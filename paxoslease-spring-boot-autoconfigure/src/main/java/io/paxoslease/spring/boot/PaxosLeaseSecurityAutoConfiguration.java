@@ -11,14 +11,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.web.DefaultSecurityFilterChain;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.servlet.util.matcher.PathPatternRequestMatcher;
 import org.springframework.security.web.util.matcher.RequestMatcher;
 
 /**
  * Lets the frames of the other nodes past Spring Security, which would want a user and a CSRF token from them; frames authenticate
- * themselves. Opens the one path that they are posted to and nothing else, and that only where an acceptor answers other nodes.
+ * themselves, so the chain has no filters. Opens the one path that they are posted to and nothing else, and that only where an acceptor answers other nodes.
  *
  * <p>It comes after Boot's own chain: Boot leaves the application open if it finds a chain that was there before.
  */
@@ -38,15 +38,8 @@ public final class PaxosLeaseSecurityAutoConfiguration {
     @Bean
     @Order(ORDER)
     @ConditionalOnMissingBean(name = "paxosLeaseSecurityFilterChain")
-    SecurityFilterChain paxosLeaseSecurityFilterChain(HttpSecurity http, LeaseNode node, Environment environment) {
-        return http.securityMatcher(frames(node.settings(), environment))
-                .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
-                .csrf(AbstractHttpConfigurer::disable)
-                .headers(AbstractHttpConfigurer::disable)
-                .logout(AbstractHttpConfigurer::disable)
-                .requestCache(AbstractHttpConfigurer::disable)
-                .sessionManagement(AbstractHttpConfigurer::disable)
-                .build();
+    SecurityFilterChain paxosLeaseSecurityFilterChain(LeaseNode node, Environment environment) {
+        return new DefaultSecurityFilterChain(frames(node.settings(), environment));
     }
 
     /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
