@@ -250,6 +250,10 @@ final class LeaseEngine {
         return candidacies.values();
     }
 
+    int heldLeases() {
+        return proposer.heldLeases();
+    }
+
     /** How many leases are parked. */
     int parked() {
         return parked.size();

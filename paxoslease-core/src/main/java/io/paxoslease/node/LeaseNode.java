@@ -56,7 +56,11 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseNode implements LeaseManager, RequestHandler, Transport.Receiver, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(LeaseNode.class.getName());
+    /** How long the timer of an owner sleeps at most: so late it tells of a lease that ended while the machine was suspended. */
     private static final long LONGEST_SLEEP_NANOS = 1_000_000_000L;
+    /** And that of a node that holds none. */
+    private static final long LONGEST_IDLE_SLEEP_NANOS = 5_000_000_000L;
+
     private static final long SUSPEND_MILLIS = 100;
     private static final int ROWS_PER_SWEEP = 4_096;
     private static final int ROUNDS_PER_CALL = 4;
@@ -905,8 +909,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private void sleep() {
-        long latest = clock.now().nanos() + LONGEST_SLEEP_NANOS;
         long pause = ask(() -> {
+            long latest =
+                    clock.now().nanos() + (engine.heldLeases() > 0 ? LONGEST_SLEEP_NANOS : LONGEST_IDLE_SLEEP_NANOS);
             OptionalLong next = engine.nextWakeNanos();
             timerWakesNanos = next.isPresent() && next.getAsLong() - latest < 0 ? next.getAsLong() : latest;
             return timerWakesNanos - clock.now().nanos();

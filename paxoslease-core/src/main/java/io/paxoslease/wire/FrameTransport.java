@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -37,8 +38,8 @@ public final class FrameTransport implements Transport {
     private static final int MAX_QUEUED = 100_000;
 
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-    /** An idle node wakes at one of so many ticks at least. */
-    private static final int MOST_TICKS_APART = 4;
+    /** An idle node wakes at one of so many ticks at least, for exchanges that did not end by themselves. */
+    private static final int MOST_TICKS_APART = 20;
 
     /** How much later than its time limit an exchange must have ended by itself. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -65,7 +66,8 @@ public final class FrameTransport implements Transport {
             Receiver receiver,
             List<MemberLink> links,
             @Nullable MemberLink[] byAcceptor,
-            Executor thread) {}
+            Executor thread,
+            @Nullable Ticker ticker) {}
 
     /**
      * Creates a transport that sends nothing until it is started. It closes the channel when it is closed.
@@ -93,20 +95,53 @@ public final class FrameTransport implements Transport {
 
     @Override
     public void start(Incarnation self, Receiver receiver) {
-        ScheduledThreadPoolExecutor wire = new ScheduledThreadPoolExecutor(
-                1,
-                task -> daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
-                new ThreadPoolExecutor.DiscardPolicy());
-        thread = wire;
-        start(self, receiver, wire);
-        wire.execute(() -> keepTicking(wire));
+        start(
+                self,
+                receiver,
+                new ScheduledThreadPoolExecutor(
+                        1,
+                        task -> daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
+                        new ThreadPoolExecutor.DiscardPolicy()));
     }
 
-    private void keepTicking(ScheduledExecutorService wire) {
-        try {
-            run(this::tick);
-        } finally {
-            wire.schedule(() -> keepTicking(wire), ticksToNext() * TICK_NANOS, TimeUnit.NANOSECONDS);
+    /** Starts with the given thread, which ticks. */
+    void start(Incarnation self, Receiver receiver, ScheduledExecutorService wire) {
+        thread = wire;
+        Ticker ticker = new Ticker(wire);
+        start(self, receiver, wire, ticker);
+        wire.execute(ticker);
+    }
+
+    /** Ticks, and sleeps for as long as there is nothing to do but what {@link #wakeBy} tells it of. */
+    private final class Ticker implements Runnable {
+        private final ScheduledExecutorService wire;
+        private @Nullable Future<?> next;
+        private volatile long wakesNanos;
+
+        Ticker(ScheduledExecutorService wire) {
+            this.wire = wire;
+        }
+
+        @Override
+        public void run() {
+            if (next != null) {
+                next.cancel(false);
+            }
+            try {
+                FrameTransport.run(FrameTransport.this::tick);
+            } finally {
+                // First: what becomes due earlier during the search is either found or wakes this thread.
+                wakesNanos = clock.now().nanos() + MOST_TICKS_APART * TICK_NANOS;
+                long pauseNanos = ticksToNext() * TICK_NANOS;
+                wakesNanos = clock.now().nanos() + pauseNanos;
+                next = wire.schedule(this, pauseNanos, TimeUnit.NANOSECONDS);
+            }
+        }
+
+        void wakeBy(long nanos) {
+            if (nanos - wakesNanos < 0) {
+                wire.execute(this);
+            }
         }
     }
 
@@ -125,7 +160,11 @@ public final class FrameTransport implements Transport {
     }
 
     /** Starts with the given thread, and leaves it to the caller to {@link #tick}. */
-    void start(Incarnation self, Receiver receiver, Executor executor) {
+    void startWithoutTicks(Incarnation self, Receiver receiver, Executor executor) {
+        start(self, receiver, executor, null);
+    }
+
+    private void start(Incarnation self, Receiver receiver, Executor executor, @Nullable Ticker ticker) {
         long now = clock.now().nanos();
         List<String> acceptors = settings.cell().acceptors();
         List<MemberLink> links = new ArrayList<>(acceptors.size());
@@ -137,7 +176,7 @@ public final class FrameTransport implements Transport {
                 links.add(link);
             }
         }
-        running = new Running(receiver, links, byAcceptor, task -> executor.execute(() -> run(task)));
+        running = new Running(receiver, links, byAcceptor, task -> executor.execute(() -> run(task)), ticker);
     }
 
     private static void run(Runnable task) {
@@ -287,6 +326,9 @@ public final class FrameTransport implements Transport {
             listener.onRoundTrip(link.nodeId, Math.max(0, now - exchange.sentNanos()));
         }
         begin(running, link);
+        if (running.ticker() != null) {
+            running.ticker().wakeBy(ended.nextProbeNanos());
+        }
         AnswerFrame answer = verdict.answer();
         if (answer != null) {
             tell(running, link, exchange.frame().requests(), answer.responses());

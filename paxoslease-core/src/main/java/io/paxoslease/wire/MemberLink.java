@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
 final class MemberLink {
 
     /** What an ended exchange leaves to be told. */
-    record Ended(List<Request> unanswered, @Nullable String news, boolean good) {}
+    record Ended(List<Request> unanswered, @Nullable String news, boolean good, long nextProbeNanos) {}
 
     private static final int FAILURES_BEFORE_NEWS = 3;
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-    private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int MOST_UNDER_WAY = 2;
     /** Up to how many requests a frame passes, or is passed by, another. */
     private static final int FEW = 4;
@@ -255,7 +255,7 @@ final class MemberLink {
         }
         note(verdict);
         nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
-        return new Ended(unanswered, news(), good);
+        return new Ended(unanswered, news(), good, nextProbeNanos);
     }
 
     private static List<Request> join(List<Request> some, List<Request> others) {

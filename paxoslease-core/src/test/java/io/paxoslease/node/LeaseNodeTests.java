@@ -34,6 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The shell as applications meet it: one standalone node on clocks that the test moves. */
 class LeaseNodeTests {
@@ -138,6 +139,27 @@ class LeaseNodeTests {
             clock.suspend(TIME);
 
             assertThat(lease.isHeld()).isFalse();
+        }
+
+        /** The timer looks each second, and only each five seconds where nothing is held. */
+        @Test
+        @Timeout(4)
+        void itsEndIsToldSoonAfterTheMachineWasSuspended() throws InterruptedException {
+            awaitTimerAsleep();
+            taken("job");
+            assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+
+            clock.suspend(TIME);
+
+            assertThat(next().kind()).isEqualTo(Kind.LOST);
+        }
+
+        private static void awaitTimerAsleep() {
+            while (Thread.getAllStackTraces().keySet().stream()
+                    .noneMatch(thread -> thread.getName().equals("paxoslease-solo-timer")
+                            && thread.getState() == Thread.State.TIMED_WAITING)) {
+                Thread.onSpinWait();
+            }
         }
 
         @Test

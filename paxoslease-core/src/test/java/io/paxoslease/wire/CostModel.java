@@ -16,7 +16,7 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
     static final int MAX_FRAME_BYTES = WireSettings.DEFAULT_MAX_FRAME_BYTES;
 
     private static final long TICK_NANOS = 250_000_000L;
-    private static final long IDLE_PROBE_NANOS = 5_000_000_000L;
+    private static final long IDLE_PROBE_NANOS = 10_000_000_000L;
     private static final long COALESCING_NANOS = 100_000_000L;
     private static final long MILLI = 1_000_000L;
 

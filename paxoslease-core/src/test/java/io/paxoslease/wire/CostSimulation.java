@@ -252,7 +252,7 @@ final class CostSimulation {
 
         @Override
         public void start(Incarnation self, Receiver receiver) {
-            frames.start(self, receiver, task -> events.add(nowNanos, task));
+            frames.startWithoutTicks(self, receiver, task -> events.add(nowNanos, task));
         }
 
         @Override

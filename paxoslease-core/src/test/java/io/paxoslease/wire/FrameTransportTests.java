@@ -26,6 +26,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Nested;
@@ -395,7 +397,7 @@ class FrameTransportTests {
         void aNodeThatIsNoMemberTalksToAll() {
             FrameTransport worker = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock, 10);
             assertThat(worker.members()).isEmpty();
-            worker.start(new Incarnation("worker-1", 5), new Told(), thread);
+            worker.startWithoutTicks(new Incarnation("worker-1", 5), new Told(), thread);
             assertThat(worker.members()).containsOnlyKeys("node-1", "node-2", "node-3");
         }
 
@@ -461,7 +463,7 @@ class FrameTransportTests {
         void aProbeFindsARestartOutAndAHelloFollowsAtOnce() {
             connect();
             serve(new Incarnation(PEER, 0x9999), Samples.settings());
-            clock.advance(Duration.ofSeconds(5));
+            clock.advance(Duration.ofSeconds(10));
             transport.tick();
             assertThat(channel.underWay(PEER).decoded().requests()).isEmpty();
             answer(PEER);
@@ -884,7 +886,7 @@ class FrameTransportTests {
                 }
             };
             transport = new FrameTransport(Samples.settings(), channel, listener, clock, 2);
-            transport.start(Samples.NODE_1, new Told(), thread);
+            transport.startWithoutTicks(Samples.NODE_1, new Told(), thread);
             connect();
             heard.clear();
             send("a");
@@ -917,14 +919,14 @@ class FrameTransportTests {
         @Test
         void anIdleCellOfThreeProbesFewerThanTenTimesPerSecond() {
             connect();
-            assertThat(exchangesIn(Duration.ofSeconds(60))).isBetween(22, 24);
+            assertThat(exchangesIn(Duration.ofSeconds(60))).isBetween(10, 12);
         }
 
         @Test
         void anIdleNodeSleepsUntilItsNextProbes() {
             connect();
-            assertThat(transport.ticksToNext()).as("of a quarter of a second").isEqualTo(4);
-            clock.advance(Duration.ofMillis(4_700));
+            assertThat(transport.ticksToNext()).as("of a quarter of a second").isEqualTo(20);
+            clock.advance(Duration.ofMillis(9_700));
             assertThat(transport.ticksToNext()).isEqualTo(2);
             clock.advance(Duration.ofMillis(300));
             assertThat(transport.ticksToNext()).isEqualTo(1);
@@ -943,7 +945,7 @@ class FrameTransportTests {
             transport.flush();
             assertThat(transport.ticksToNext()).isEqualTo(1);
             answer(PEER);
-            assertThat(transport.ticksToNext()).isEqualTo(4);
+            assertThat(transport.ticksToNext()).isEqualTo(20);
         }
 
         @Test
@@ -979,6 +981,33 @@ class FrameTransportTests {
             transport.tick();
             answer(PEER);
             assertThat(status().state()).isEqualTo(AcceptorState.VOTING);
+        }
+
+        @Test
+        void whoIsLostIsLookedForAgainAlthoughTheNodeSleeps() {
+            ManualTimer timer = new ManualTimer();
+            try (FrameTransport sleeping = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock)) {
+                transport = sleeping;
+                sleeping.start(Samples.NODE_1, new Told(), timer);
+                thread.runAll();
+                answer(PEER);
+                answer("node-3");
+                timer.wakeUp();
+                assertThat(timer.pause).hasSeconds(5);
+
+                send("a");
+                sleeping.flush();
+                answer(PEER);
+                assertThat(timer.wakes).as("an answer lets it sleep").isEqualTo(2);
+
+                send("b");
+                sleeping.flush();
+                fail(PEER, new IOException("reset"));
+                assertThat(timer.pause).hasMillis(750);
+                clock.advance(Duration.ofMillis(750));
+                timer.wakeUp();
+                assertThat(channel.isIdle(PEER)).isFalse();
+            }
         }
 
         @Test
@@ -1020,7 +1049,7 @@ class FrameTransportTests {
 
     private FrameTransport transport(WireSettings settings, FrameChannel channel, int maxQueued) {
         FrameTransport transport = new FrameTransport(settings, channel, WireListener.NONE, clock, maxQueued);
-        transport.start(Samples.NODE_1, new Told(), thread);
+        transport.startWithoutTicks(Samples.NODE_1, new Told(), thread);
         return transport;
     }
 
@@ -1045,7 +1074,7 @@ class FrameTransportTests {
 
     /** Lets the first probe, or the next, open the sessions with both members. */
     private void connect() {
-        clock.advance(Duration.ofSeconds(5));
+        clock.advance(Duration.ofSeconds(10));
         transport.tick();
         for (String member : List.of("node-2", "node-3")) {
             while (!channel.isIdle(member)) {
@@ -1149,6 +1178,36 @@ class FrameTransportTests {
             while (!tasks.isEmpty()) {
                 tasks.remove().run();
             }
+        }
+    }
+
+    /** Wakes the transport when the test says so; runs nothing by itself. */
+    private final class ManualTimer extends ScheduledThreadPoolExecutor {
+
+        private Runnable task;
+        private Duration pause;
+        private int wakes;
+
+        ManualTimer() {
+            super(1);
+        }
+
+        @Override
+        public void execute(Runnable command) {
+            thread.execute(command);
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+            task = command;
+            pause = Duration.ofNanos(unit.toNanos(delay));
+            wakes++;
+            return super.schedule(() -> {}, 1, TimeUnit.DAYS);
+        }
+
+        void wakeUp() {
+            task.run();
+            thread.runAll();
         }
     }
 

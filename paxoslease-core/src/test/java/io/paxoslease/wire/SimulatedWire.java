@@ -117,7 +117,7 @@ public final class SimulatedWire {
     /** Starts a transport without its thread; {@link #tick} is to be called now and then. */
     public static void start(
             FrameTransport transport, Incarnation self, Transport.Receiver receiver, Executor executor) {
-        transport.start(self, receiver, executor);
+        transport.startWithoutTicks(self, receiver, executor);
     }
 
     public static void tick(FrameTransport transport) {
