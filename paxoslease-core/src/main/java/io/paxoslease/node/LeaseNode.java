@@ -890,6 +890,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      * @return whether all have; false also if this thread was interrupted, which stays set
      */
     public boolean awaitTold(Duration atMost) {
+        // What this thread asked for may wait for another that holds the lock.
+        run((now, output) -> {});
         return dispatcher.awaitIdle(atMost);
     }
 
