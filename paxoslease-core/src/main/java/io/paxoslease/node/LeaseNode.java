@@ -261,9 +261,22 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     public LeaderElection election(String leaseName) {
         Names.require("lease name", leaseName, Names.MAX_RESOURCE_BYTES);
         NodeElection election = elections.get(leaseName);
-        return election != null
-                ? election
-                : ask(() -> elections.computeIfAbsent(leaseName, name -> new NodeElection(this, engine.watch(name))));
+        return election != null ? election : watch(leaseName);
+    }
+
+    private NodeElection watch(String leaseName) {
+        NodeElection election =
+                ask(() -> elections.computeIfAbsent(leaseName, name -> new NodeElection(this, engine.watch(name))));
+        run((now, output) -> hint(leaseName, now, output));
+        return election;
+    }
+
+    /** X6. A new election knows the leader that this node's acceptor knows. */
+    private void hint(String leaseName, Now now, LeaseEngine.Output output) {
+        AcceptedLease accepted = acceptor == null ? null : acceptor.lease(leaseName, now);
+        if (accepted != null) {
+            engine.onOwnerSeen(leaseName, accepted.ballot().owner(), accepted.remainingNanos(), now, output);
+        }
     }
 
     /** The election of a name if there was a call of {@link #election} for it. */

@@ -95,13 +95,12 @@ public final class FrameTransport implements Transport {
 
     @Override
     public void start(Incarnation self, Receiver receiver) {
-        start(
-                self,
-                receiver,
-                new ScheduledThreadPoolExecutor(
-                        1,
-                        task -> daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
-                        new ThreadPoolExecutor.DiscardPolicy()));
+        ScheduledThreadPoolExecutor wire = new ScheduledThreadPoolExecutor(
+                1,
+                task -> daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
+                new ThreadPoolExecutor.DiscardPolicy());
+        wire.setRemoveOnCancelPolicy(true);
+        start(self, receiver, wire);
     }
 
     /** Starts with the given thread, which ticks. */

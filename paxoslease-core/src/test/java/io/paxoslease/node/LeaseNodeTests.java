@@ -615,6 +615,18 @@ class LeaseNodeTests {
     }
 
     @Test
+    void anElectionThatIsMadeLaterKnowsTheLeaderThatTheAcceptorKnows() {
+        Ballot ballot = new Ballot(clock.now().counterFloor() + 1_000_000, new Incarnation("other", 1));
+        node.onRequests(List.of(new ProposeRequest("job", ballot, TIME.toNanos())));
+        clock.advance(Duration.ofSeconds(1));
+
+        assertThat(node.election("job").leader())
+                .get()
+                .matches(hint -> hint.nodeId().equals("other"))
+                .matches(hint -> hint.remaining().equals(TIME.minusSeconds(1)));
+    }
+
+    @Test
     void aClosedNodeTakesNothingMore() {
         node.close();
 
