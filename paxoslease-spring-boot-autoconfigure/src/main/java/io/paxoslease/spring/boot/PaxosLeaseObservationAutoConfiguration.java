@@ -4,6 +4,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.boot.http.FrameChannels;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.observation.LeaderOnlyObservationConvention;
 import io.paxoslease.spring.observation.LeaderOnlyObserver;
@@ -20,6 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
@@ -78,7 +80,9 @@ public final class PaxosLeaseObservationAutoConfiguration {
             String path = framePath(properties);
             return (name, context) -> {
                 HttpServletRequest request = request(name, context);
-                return request == null || !path.equals(request.getServletPath());
+                return request == null
+                        || !path.equals(request.getServletPath())
+                        || !FrameChannels.isFrame(request.getContentType());
             };
         }
 
@@ -111,7 +115,8 @@ public final class PaxosLeaseObservationAutoConfiguration {
                 ServerHttpRequest request = request(context);
                 return request == null
                         || !path.equals(
-                                request.getPath().pathWithinApplication().value());
+                                request.getPath().pathWithinApplication().value())
+                        || !FrameChannels.isFrame(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE));
             };
         }
 

@@ -22,6 +22,12 @@ public final class FrameChannels {
 
     private FrameChannels() {}
 
+    /** Whether the content type of a request, which may be missing, says that its body is a frame. */
+    public static boolean isFrame(@Nullable String contentType) {
+        String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
+        return type.equalsIgnoreCase(CONTENT_TYPE);
+    }
+
     /** The media type of a reply's body: 200 and 409 are answered with a frame, all else in words. */
     static String contentType(FrameReply reply) {
         return reply.status() == 200 || reply.status() == 409 ? CONTENT_TYPE : TEXT;

@@ -70,7 +70,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
         } else if (!request.getMethod().equals("POST")) {
             response.setHeader("Allow", "POST");
             refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "only POST");
-        } else if (!isFrame(request.getContentType())) {
+        } else if (!FrameChannels.isFrame(request.getContentType())) {
             refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
         } else if (handler == null) {
             refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready");
@@ -83,11 +83,6 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static boolean isPath(String mapped, @Nullable String rest) {
         return rest == null ? mapped.endsWith(PATH) : rest.equals(PATH);
-    }
-
-    private static boolean isFrame(@Nullable String contentType) {
-        String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
-        return type.equalsIgnoreCase(FrameChannels.CONTENT_TYPE);
     }
 
     private void read(HttpServletRequest request, HttpServletResponse response, FrameHandler handler)

@@ -16,7 +16,6 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
-import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
@@ -33,7 +32,6 @@ import reactor.core.publisher.Mono;
  */
 public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
 
-    private static final MediaType FRAME = MediaType.parseMediaType(FrameChannels.CONTENT_TYPE);
     private static final byte[] EMPTY = {};
     private static final int SMALL = 4_096;
 
@@ -80,7 +78,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
             response.getHeaders().add("Allow", "POST");
             return refuse(response, HttpStatus.METHOD_NOT_ALLOWED, "only POST");
         }
-        if (!isFrame(request)) {
+        if (!FrameChannels.isFrame(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))) {
             return refuse(response, HttpStatus.UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
         }
         long length = request.getHeaders().getContentLength();
@@ -94,15 +92,6 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
             return refuseAndClose(response, HttpStatus.SERVICE_UNAVAILABLE, "too many large frames at a time");
         }
         return read(request, response).doFinally(signal -> largeBodies.release());
-    }
-
-    private static boolean isFrame(ServerHttpRequest request) {
-        try {
-            MediaType type = request.getHeaders().getContentType();
-            return FRAME.equalsTypeAndSubtype(type);
-        } catch (IllegalArgumentException unreadable) {
-            return false;
-        }
     }
 
     private Mono<Void> read(ServerHttpRequest request, ServerHttpResponse response) {
