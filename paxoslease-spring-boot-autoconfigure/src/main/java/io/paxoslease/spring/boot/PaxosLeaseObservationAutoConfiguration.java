@@ -77,12 +77,9 @@ public final class PaxosLeaseObservationAutoConfiguration {
 
         @Bean
         ObservationPredicate paxosLeaseFramesAreNotObserved(PaxosLeaseProperties properties) {
-            String path = framePath(properties);
             return (name, context) -> {
                 HttpServletRequest request = request(name, context);
-                return request == null
-                        || !path.equals(request.getServletPath())
-                        || !FrameChannels.isFrame(request.getContentType());
+                return request == null || !isFrame(properties, request.getServletPath(), request.getContentType());
             };
         }
 
@@ -110,13 +107,13 @@ public final class PaxosLeaseObservationAutoConfiguration {
 
         @Bean
         ObservationPredicate paxosLeaseFramesAreNotObserved(PaxosLeaseProperties properties) {
-            String path = framePath(properties);
             return (name, context) -> {
                 ServerHttpRequest request = request(context);
                 return request == null
-                        || !path.equals(
-                                request.getPath().pathWithinApplication().value())
-                        || !FrameChannels.isFrame(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE));
+                        || !isFrame(
+                                properties,
+                                request.getPath().pathWithinApplication().value(),
+                                request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE));
             };
         }
 
@@ -129,7 +126,8 @@ public final class PaxosLeaseObservationAutoConfiguration {
         }
     }
 
-    private static String framePath(PaxosLeaseProperties properties) {
-        return properties.endpoint().basePath() + "/messages";
+    private static boolean isFrame(PaxosLeaseProperties properties, String path, @Nullable String contentType) {
+        return FrameChannels.isFrame(contentType)
+                && path.equals(properties.endpoint().basePath() + "/messages");
     }
 }

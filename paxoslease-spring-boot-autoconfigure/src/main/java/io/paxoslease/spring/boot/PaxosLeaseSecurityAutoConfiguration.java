@@ -18,7 +18,8 @@ import org.springframework.security.web.util.matcher.RequestMatcher;
 
 /**
  * Lets the frames of the other nodes past Spring Security, which would want a user and a CSRF token from them; frames authenticate
- * themselves, so the chain has no filters. Opens the one path that they are posted to and nothing else, and that only where an acceptor answers other nodes.
+ * themselves, so the chain has no filters. Opens the one path that they are posted to and nothing else, and that only where an acceptor
+ * answers other nodes.
  *
  * <p>It comes after Boot's own chain: Boot leaves the application open if it finds a chain that was there before.
  */
