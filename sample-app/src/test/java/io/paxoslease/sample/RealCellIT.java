@@ -278,20 +278,21 @@ class RealCellIT {
         long resumedNanos = System.nanoTime();
         leader.process().resume();
 
-        await().atMost(RealCell.SOON)
-                .until(() -> cell.journals().lines().anyMatch(line -> line.isLost() && line.token() == token));
-        long learntNanos = cell.journals()
-                .lines()
-                .filter(line -> line.isLost() && line.token() == token)
+        await().atMost(RealCell.SOON).until(() -> linesOfProbe(token).anyMatch(Line::isLost));
+        long learntNanos = linesOfProbe(token)
+                .filter(Line::isLost)
                 .findFirst()
                 .orElseThrow()
                 .nanos();
         figure("SIGSTOP: after SIGCONT it took %.1f ms to learn of the loss", (learntNanos - resumedNanos) / 1e6);
         await().atMost(RealCell.SOON).until(() -> leader.lease().isPresent());
-        assertThat(cell.journals()
-                        .lines()
-                        .filter(line -> line.isStart() && line.token() == token && line.nanos() > resumedNanos))
+        assertThat(linesOfProbe(token).filter(line -> line.isStart() && line.nanos() > resumedNanos))
                 .isEmpty();
+    }
+
+    /** What was journalled of one tenure. The token alone does not name it: another lease may have the same one. */
+    private static Stream<Line> linesOfProbe(long token) {
+        return cell.journals().lines().filter(line -> line.lease().equals(Jobs.PROBE) && line.token() == token);
     }
 
     @Test
