@@ -532,6 +532,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     @Override
+    public void onHello(Incarnation sender) {
+        transport.onHello(sender);
+    }
+
+    @Override
     public AcceptorState acceptorState() {
         return acceptor == null ? AcceptorState.NONE : acceptor.state(clock.now());
     }

@@ -1,5 +1,6 @@
 package io.paxoslease.node;
 
+import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import java.util.List;
@@ -25,6 +26,13 @@ public interface RequestHandler {
      * @return for each request its answer, null where the acceptor takes no part and for releases
      */
     List<@Nullable Response> onRequests(List<Request> requests);
+
+    /**
+     * A node introduced itself, as each does in a new life before it sends requests.
+     *
+     * @param sender the node
+     */
+    default void onHello(Incarnation sender) {}
 
     /** The state of the acceptor now. */
     AcceptorState acceptorState();

@@ -85,6 +85,14 @@ public interface Transport extends AutoCloseable {
     /** Called after a group of {@code send}s: what is queued may go out now. */
     void flush();
 
+    /**
+     * A node introduced itself to this one, as each does in a new life. The transport may use it to renew what it has with that node. Called by
+     * any thread, perhaps before the start; must not block or throw.
+     *
+     * @param sender the node
+     */
+    default void onHello(Incarnation sender) {}
+
     /** Stops; what is queued may be sent or dropped. */
     @Override
     void close();

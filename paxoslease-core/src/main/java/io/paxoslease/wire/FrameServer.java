@@ -172,6 +172,7 @@ public final class FrameServer implements FrameHandler {
         }
         refused.remove(Words.clean(hello.sender().nodeId()));
         noteDuplicate(hello.sender(), opened.entry());
+        handler.onHello(hello.sender());
         listener.onMessage("frame", "session-opened");
         return answer(200, hello, Status.NEW_SESSION, opened.id(), "", List.of(), mac);
     }

@@ -233,6 +233,21 @@ public final class FrameTransport implements Transport {
         }
     }
 
+    /** A member in a new life does not know the session any more. Better to learn that now than when a request waits for it. */
+    @Override
+    public void onHello(Incarnation sender) {
+        Running running = this.running;
+        if (running == null) {
+            return;
+        }
+        for (MemberLink link : running.links()) {
+            if (link.nodeId.equals(sender.nodeId())
+                    && link.onHello(sender, clock.now().nanos())) {
+                running.thread().execute(() -> begin(running, link));
+            }
+        }
+    }
+
     /** Ends exchanges that should have ended by themselves, and begins the probes that are due. */
     void tick() {
         Running running = this.running;

@@ -207,6 +207,19 @@ final class MemberLink {
         return requests;
     }
 
+    /**
+     * Notes that the member introduced itself; true if the next probe is due by that, and was not before. If an exchange is under way, its
+     * end tells more.
+     */
+    synchronized boolean onHello(Incarnation member, long nowNanos) {
+        boolean known = session != RequestFrame.NO_SESSION && nonce == member.nonce();
+        if (known || nextProbeNanos - nowNanos <= 0) {
+            return false;
+        }
+        nextProbeNanos = nowNanos;
+        return true;
+    }
+
     /** How long nothing is to be done here but what {@link #offer} brings. */
     synchronized long quietNanos(long nowNanos) {
         return underWay.isEmpty() ? Math.max(0, nextProbeNanos - nowNanos) : 0;

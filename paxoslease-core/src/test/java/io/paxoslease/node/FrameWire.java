@@ -3,6 +3,7 @@ package io.paxoslease.node;
 import io.paxoslease.node.Simulation.Damage;
 import io.paxoslease.node.Simulation.Host;
 import io.paxoslease.node.Simulation.Life;
+import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -194,6 +195,11 @@ final class FrameWire implements Wire {
                 responses.add(simulation.serve(life, requests.get(i)));
             }
             return responses;
+        }
+
+        @Override
+        public void onHello(Incarnation sender) {
+            life.ends.transport.onHello(sender);
         }
 
         @Override

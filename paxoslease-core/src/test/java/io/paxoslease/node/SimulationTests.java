@@ -154,7 +154,7 @@ class SimulationTests {
         "2, c275e7465d8b5fbd5adc602d3d7ae1b238885dd3c9047602370ab63358950d45",
         "5, 82015b5d4cef3ecc7d1041eab1a57f22cf9600465c5274cad588188c045213c9",
         "8, a41feb153b6b7c5074b575bb4990960f6c9633579cf96d4e89d6fcb6109677a1",
-        "13, 86d6cccb6a882605f1f85c6549450f741696169fd23641b6df0802b725c95a5d"
+        "13, 8f82e5da5da6c206a1e688a1df95233fd8b24f9a5e2b124da2b84ed3e8a83d27"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -69,6 +69,14 @@ class FrameServerTests {
         }
 
         @Test
+        void aHelloIsToldToTheNodeIfItOpensASession() throws Exception {
+            send(200, Samples.hello(Samples.NODE_1, "node-2", 1));
+            send(409, Samples.hello(Samples.NODE_1, "node-2", 1));
+            send(409, Samples.hello(Samples.NODE_3, "node-1", 1));
+            assertThat(acceptor.greeted).containsExactly(Samples.NODE_1);
+        }
+
+        @Test
         void aSecondHelloTellsTheSessionAgain() throws Exception {
             long session = open(Samples.NODE_1, 1);
             assertThat(open(Samples.NODE_1, 2)).isEqualTo(session);

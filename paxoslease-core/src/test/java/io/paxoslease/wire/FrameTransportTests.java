@@ -984,6 +984,47 @@ class FrameTransportTests {
         }
 
         @Test
+        void aMemberInANewLifeIsMetBeforeARequestWaitsForIt() {
+            connect();
+            Incarnation newLife = new Incarnation(PEER, 7);
+            serve(newLife, Samples.settings());
+            transport.onHello(newLife);
+            thread.runAll();
+            answer(PEER);
+            answer(PEER);
+            assertThat(status().problem()).isNull();
+
+            send("a");
+            transport.flush();
+            answer(PEER);
+            assertThat(told).as("with the first exchange").containsExactly("1 answered a");
+        }
+
+        @Test
+        void aHelloThatTellsNothingNewCausesNoProbe() {
+            connect();
+            transport.onHello(Samples.NODE_2);
+            transport.onHello(Samples.NODE_1);
+            transport.onHello(new Incarnation("node-4", 7));
+            thread.runAll();
+            assertThat(channel.isIdle(PEER)).isTrue();
+            assertThat(channel.isIdle("node-3")).isTrue();
+        }
+
+        @Test
+        void manyHellosCauseOneProbeAndOneTask() {
+            connect();
+            for (int nonce = 0; nonce < 1_000; nonce++) {
+                transport.onHello(new Incarnation(PEER, nonce));
+            }
+            assertThat(thread.tasks).hasSize(1);
+            thread.runAll();
+            answer(PEER);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            assertThat(thread.tasks).isEmpty();
+        }
+
+        @Test
         void whoIsLostIsLookedForAgainAlthoughTheNodeSleeps() {
             ManualTimer timer = new ManualTimer();
             try (FrameTransport sleeping = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock)) {

@@ -1,6 +1,7 @@
 package io.paxoslease.wire;
 
 import io.paxoslease.node.RequestHandler;
+import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Request;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class GrantingAcceptor implements RequestHandler {
 
     final List<Request> handled = new ArrayList<>();
+    final List<Incarnation> greeted = new ArrayList<>();
     AcceptorState state = AcceptorState.VOTING;
     long quarantineNanos;
 
@@ -38,6 +40,11 @@ final class GrantingAcceptor implements RequestHandler {
                             : null);
         }
         return responses;
+    }
+
+    @Override
+    public void onHello(Incarnation sender) {
+        greeted.add(sender);
     }
 
     @Override

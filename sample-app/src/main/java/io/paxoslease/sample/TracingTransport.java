@@ -63,6 +63,11 @@ record TracingTransport(Transport transport, MessageTrace trace, String self, Li
     }
 
     @Override
+    public void onHello(Incarnation sender) {
+        transport.onHello(sender);
+    }
+
+    @Override
     public void close() {
         transport.close();
     }
