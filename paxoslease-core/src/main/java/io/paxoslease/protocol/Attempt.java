@@ -75,13 +75,23 @@ final class Attempt {
     Outcome outcome(Cell cell) {
         Incarnation blockedBy = holder;
         if (blockedBy != null && busyNanos != null) {
-            long[] blocking =
-                    Arrays.stream(busyNanos).filter(nanos -> nanos > 0).sorted().toArray();
+            long[] blocking = blocking(busyNanos);
             return unprepared && (severalHolders || blocking.length < cell.majority())
                     ? new Outcome.Split()
                     : new Outcome.Blocked(blockedBy, freeInNanos(blocking, cell));
         }
         return outbid ? new Outcome.Outbid() : new Outcome.Unanswered();
+    }
+
+    /** How long the acceptors that block will, the shortest first. Without a stream: whoever lost an election waits for its classes. */
+    private static long[] blocking(long[] busyNanos) {
+        long[] sorted = busyNanos.clone();
+        Arrays.sort(sorted);
+        int first = 0;
+        while (sorted[first] == 0) {
+            first++;
+        }
+        return Arrays.copyOfRange(sorted, first, sorted.length);
     }
 
     /** When enough of the acceptors that block could be free to make a majority with those in favour; the last if that is unknown. */
