@@ -9,8 +9,8 @@ import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.RequestHandler;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Timing;
-import io.paxoslease.spring.boot.http.HttpFrameChannel;
-import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
+import io.paxoslease.spring.boot.transport.SocketFrameChannel;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
@@ -50,7 +50,7 @@ final class BenchNode {
     private static final byte[] ECHO = new byte[150];
 
     private final LeaseNode node;
-    private final HttpFrameChannel echo;
+    private final SocketFrameChannel echo;
     private final String echoPeer;
     private final LongAdder frames = new LongAdder();
     private final LongAdder bytes = new LongAdder();
@@ -84,11 +84,11 @@ final class BenchNode {
                 Map.of());
         WireSettings wire = new WireSettings(
                 cell, timing, settings.roundTimeout(), List.of(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
-        HttpFrameChannel http = new HttpFrameChannel(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
+        SocketFrameChannel http = new SocketFrameChannel(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
         FrameTransport transport = new FrameTransport(wire, counted(http), WireListener.NONE, NodeClock.SYSTEM);
         SecureRandom random = new SecureRandom();
         this.node = new LeaseNode(settings, transport, random);
-        this.echo = new HttpFrameChannel("echo", all, "/echo", wire.maxFrameBytes());
+        this.echo = new SocketFrameChannel("echo", all, "/echo", wire.maxFrameBytes());
         this.echoPeer = peers.isEmpty() ? nodeId : peers.keySet().iterator().next();
         FrameServer server = new FrameServer(node.incarnation(), wire, node, WireListener.NONE, random);
         FrameHandler mirror = new FrameHandler() {

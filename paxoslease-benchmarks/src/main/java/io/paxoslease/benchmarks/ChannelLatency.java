@@ -1,8 +1,8 @@
 package io.paxoslease.benchmarks;
 
-import io.paxoslease.spring.boot.http.FrameChannels;
-import io.paxoslease.spring.boot.http.HttpFrameChannel;
-import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.spring.boot.transport.FrameChannels;
+import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
+import io.paxoslease.spring.boot.transport.SocketFrameChannel;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
@@ -27,7 +27,7 @@ import org.springframework.boot.web.server.WebServer;
 
 /**
  * How long one frame takes to a {@link PaxosLeaseServlet} in Tomcat on the loopback interface and back: with a raw blocking socket (the floor),
- * with {@link HttpFrameChannel} until its callback and until a waiting thread goes on, and with the JDK's HTTP client. All take turns in one
+ * with {@link SocketFrameChannel} until its callback and until a waiting thread goes on, and with the JDK's HTTP client. All take turns in one
  * JVM, so the ratios hold on a busy machine too.
  *
  * <p>Back to back, a client that asks again within microseconds spares Tomcat a change of threads, which no protocol does; so there are rounds
@@ -57,7 +57,7 @@ public final class ChannelLatency {
     public static void main(String[] arguments) throws Exception {
         WebServer server = server();
         URI url = URI.create("http://127.0.0.1:" + server.getPort());
-        try (HttpFrameChannel channel = new HttpFrameChannel("bench", Map.of("peer", url), "/paxoslease", 65_536);
+        try (SocketFrameChannel channel = new SocketFrameChannel("bench", Map.of("peer", url), "/paxoslease", 65_536);
                 RawSocket raw = new RawSocket(server.getPort())) {
             HttpClient jdk =
                     HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -67,9 +67,9 @@ public final class ChannelLatency {
                     .build();
             Map<String, Client> clients = new LinkedHashMap<>();
             clients.put("raw socket", timed(raw::exchange));
-            clients.put("HttpFrameChannel, callback", () -> untilCallback(channel));
+            clients.put("SocketFrameChannel, callback", () -> untilCallback(channel));
             clients.put(
-                    "HttpFrameChannel, thread", timed(() -> exchange(channel).get()));
+                    "SocketFrameChannel, thread", timed(() -> exchange(channel).get()));
             clients.put(
                     "java.net.http, thread",
                     timed(() -> jdk.sendAsync(request, HttpResponse.BodyHandlers.ofByteArray())
@@ -126,11 +126,11 @@ public final class ChannelLatency {
         };
     }
 
-    private static CompletableFuture<FrameReply> exchange(HttpFrameChannel channel) {
+    private static CompletableFuture<FrameReply> exchange(SocketFrameChannel channel) {
         return channel.exchange("peer", FRAME, 5_000_000_000L).toCompletableFuture();
     }
 
-    private static long untilCallback(HttpFrameChannel channel) throws Exception {
+    private static long untilCallback(SocketFrameChannel channel) throws Exception {
         long start = System.nanoTime();
         return exchange(channel).thenApply(reply -> System.nanoTime() - start).get();
     }

@@ -5,7 +5,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.Transport;
 import io.paxoslease.spring.boot.actuate.CellView;
-import io.paxoslease.spring.boot.http.FrameChannels;
+import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;

@@ -1,7 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
-import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;

@@ -4,7 +4,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
 import io.paxoslease.node.LeaseNode;
-import io.paxoslease.spring.boot.http.FrameChannels;
+import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.observation.LeaderOnlyObservationConvention;
 import io.paxoslease.spring.observation.LeaderOnlyObserver;

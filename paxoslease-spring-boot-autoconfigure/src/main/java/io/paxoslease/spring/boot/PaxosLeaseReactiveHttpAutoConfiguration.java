@@ -1,7 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
-import io.paxoslease.spring.boot.http.PaxosLeaseWebFilter;
+import io.paxoslease.spring.boot.transport.PaxosLeaseWebFilter;
 import io.paxoslease.wire.FrameServer;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

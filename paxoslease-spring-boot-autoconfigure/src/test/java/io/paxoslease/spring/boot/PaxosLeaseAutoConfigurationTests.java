@@ -6,7 +6,7 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
-import io.paxoslease.spring.boot.http.PaxosLeaseServlet;
+import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;

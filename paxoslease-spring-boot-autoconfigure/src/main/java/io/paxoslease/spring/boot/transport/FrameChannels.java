@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
@@ -54,7 +54,7 @@ public final class FrameChannels {
         Map<String, URI> plain = new LinkedHashMap<>();
         Map<String, URI> secure = new LinkedHashMap<>();
         members.forEach((member, url) -> ("https".equalsIgnoreCase(url.getScheme()) ? secure : plain).put(member, url));
-        FrameChannel http = new HttpFrameChannel(name, plain, basePath, maxResponseBytes);
+        FrameChannel http = new SocketFrameChannel(name, plain, basePath, maxResponseBytes);
         if (secure.isEmpty()) {
             return http;
         }

@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Carries frames over https with the JDK's HTTP client, which checks the name in the member's certificate. Slower than
- * {@link HttpFrameChannel}, but what encrypts and authenticates should not be our own.
+ * {@link SocketFrameChannel}, but what encrypts and authenticates should not be our own.
  *
  * <p>Stages complete on threads of the client, or on the JVM's timer: what depends on them must be short and must not block. A frame whose
  * connection was lost is sent once more, so a member may see it twice.

@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;

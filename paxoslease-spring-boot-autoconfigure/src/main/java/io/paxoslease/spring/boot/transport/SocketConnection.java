@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameReply;
 import java.io.EOFException;
@@ -14,9 +14,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One connection to a member, with at most one exchange on it. Guarded by the monitor of its member. */
-final class HttpConnection {
+final class SocketConnection {
 
-    private final HttpMember member;
+    private final SocketMember member;
     private final SocketChannel socket;
     private final SelectionKey key;
     private final List<InetAddress> otherAddresses;
@@ -27,8 +27,8 @@ final class HttpConnection {
     private boolean reused;
     private long idleSinceNanos;
 
-    private HttpConnection(
-            HttpMember member,
+    private SocketConnection(
+            SocketMember member,
             SocketChannel socket,
             Selector selector,
             Exchange exchange,
@@ -44,8 +44,8 @@ final class HttpConnection {
     }
 
     /** Begins to connect to the first address; the exchange is sent once {@link #finishConnect} says so. */
-    static HttpConnection open(
-            HttpMember member,
+    static SocketConnection open(
+            SocketMember member,
             Exchange exchange,
             List<InetAddress> addresses,
             int port,
@@ -57,7 +57,7 @@ final class HttpConnection {
             socket.configureBlocking(false);
             socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
             socket.connect(new InetSocketAddress(addresses.get(0), port));
-            return new HttpConnection(
+            return new SocketConnection(
                     member, socket, selector, exchange, response, addresses.subList(1, addresses.size()));
         } catch (IOException | RuntimeException failure) {
             socket.close();
@@ -65,7 +65,7 @@ final class HttpConnection {
         }
     }
 
-    HttpMember member() {
+    SocketMember member() {
         return member;
     }
 

@@ -1,11 +1,11 @@
 /**
- * Frames over HTTP: the calling side ({@link io.paxoslease.spring.boot.http.FrameChannels}) and the answering side
- * ({@link io.paxoslease.spring.boot.http.PaxosLeaseServlet}).
+ * Frames over HTTP: the calling side ({@link io.paxoslease.spring.boot.transport.FrameChannels}) and the answering side
+ * ({@link io.paxoslease.spring.boot.transport.PaxosLeaseServlet}).
  *
  * <p>One frame is one {@code POST {base-path}/messages}. Both sides treat every byte from the other as hostile: sizes and times are bounded
  * before anybody is authenticated, and what goes wrong with one peer stays with it.
  */
 @NullMarked
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,10 +1,10 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.paxoslease.spring.boot.http.PeerServer.Behaviour;
+import io.paxoslease.spring.boot.transport.PeerServer.Behaviour;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real sockets on the loopback interface; times are upper bounds with room for a busy machine. */
 @Timeout(240)
-class HttpFrameChannelTests {
+class SocketFrameChannelTests {
 
     private static final int MAX_RESPONSE = 200_000;
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -65,15 +65,15 @@ class HttpFrameChannelTests {
         return closing(PeerServer.start(behaviour));
     }
 
-    private HttpFrameChannel channel(URI url) {
+    private SocketFrameChannel channel(URI url) {
         return channel(Map.of("n2", url));
     }
 
-    private HttpFrameChannel channel(Map<String, URI> members) {
-        return closing(new HttpFrameChannel(name, members, "/paxoslease", MAX_RESPONSE));
+    private SocketFrameChannel channel(Map<String, URI> members) {
+        return closing(new SocketFrameChannel(name, members, "/paxoslease", MAX_RESPONSE));
     }
 
-    private static CompletableFuture<FrameReply> send(HttpFrameChannel channel, byte[] frame, Duration timeout) {
+    private static CompletableFuture<FrameReply> send(SocketFrameChannel channel, byte[] frame, Duration timeout) {
         return channel.exchange("n2", frame, timeout.toNanos()).toCompletableFuture();
     }
 
@@ -83,7 +83,7 @@ class HttpFrameChannelTests {
         return frame;
     }
 
-    private static byte[] echoed(HttpFrameChannel channel, byte[] frame) throws Exception {
+    private static byte[] echoed(SocketFrameChannel channel, byte[] frame) throws Exception {
         FrameReply reply = send(channel, frame, LONG).get();
         assertThat(reply.status()).isEqualTo(200);
         return reply.body();
@@ -100,7 +100,7 @@ class HttpFrameChannelTests {
     }
 
     /** Fails within its time limit and a little. */
-    private static String timelyFailure(HttpFrameChannel channel, Duration timeout) throws InterruptedException {
+    private static String timelyFailure(SocketFrameChannel channel, Duration timeout) throws InterruptedException {
         long start = System.nanoTime();
         String message = failure(send(channel, frame(10), timeout));
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(timeout.plusSeconds(10));
@@ -118,7 +118,7 @@ class HttpFrameChannelTests {
         @Test
         void isOneExactPost() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            HttpFrameChannel channel = closing(new HttpFrameChannel(
+            SocketFrameChannel channel = closing(new SocketFrameChannel(
                     name, Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE));
             assertThat(echoed(channel, frame(300))).isEqualTo(frame(300));
             assertThat(server.requests).hasSize(1);
@@ -133,7 +133,7 @@ class HttpFrameChannelTests {
         @ValueSource(ints = {0, 1, 8_000, 70_000, 200_000})
         void carriesFramesOfAnySize(int length) throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             for (int i = 0; i < 3; i++) {
                 assertThat(echoed(channel, frame(length))).isEqualTo(frame(length));
             }
@@ -161,7 +161,7 @@ class HttpFrameChannelTests {
                 peer.request();
                 peer.write("HTTP/1.1 503 x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsoon\r\n0\r\n\r\n");
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             FrameReply first = send(channel, frame(1), LONG).get();
             FrameReply second = send(channel, frame(1), LONG).get();
             assertThat(first.status()).isEqualTo(401);
@@ -174,7 +174,7 @@ class HttpFrameChannelTests {
         @Test
         void worksWhenTheCallingThreadIsInterrupted() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             echoed(channel, frame(1));
             Thread.currentThread().interrupt();
             CompletableFuture<FrameReply> stage = send(channel, frame(2), LONG);
@@ -190,7 +190,7 @@ class HttpFrameChannelTests {
                 go.await();
                 peer.echo();
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             AtomicReference<String> thread = new AtomicReference<>();
             CompletableFuture<FrameReply> last = send(channel, frame(1), LONG)
                     .thenCompose(reply -> send(channel, frame(2), LONG))
@@ -204,7 +204,7 @@ class HttpFrameChannelTests {
 
         @Test
         void survivesACallbackThatThrows() throws Exception {
-            HttpFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            SocketFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
             send(channel, frame(1), LONG).whenComplete((reply, failure) -> {
                 throw new IllegalStateException("thrown by a test");
             });
@@ -213,7 +213,7 @@ class HttpFrameChannelTests {
 
         @Test
         void withAStrangerFails() throws Exception {
-            HttpFrameChannel channel = channel(Map.of());
+            SocketFrameChannel channel = channel(Map.of());
             assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
                     .isEqualTo("no URL is known for it");
             assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
@@ -226,7 +226,7 @@ class HttpFrameChannelTests {
         @Test
         void areOnlyMadeWhenNeeded() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             assertThat(server.connections).hasValue(0);
             assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
             echoed(channel, frame(1));
@@ -240,9 +240,9 @@ class HttpFrameChannelTests {
                 go.await();
                 peer.echo();
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
-            for (int i = 0; i < HttpMember.MAX_CONNECTIONS + HttpMember.MAX_WAITING; i++) {
+            for (int i = 0; i < SocketMember.MAX_CONNECTIONS + SocketMember.MAX_WAITING; i++) {
                 stages.add(send(channel, frame(i), LONG));
             }
             assertThat(failure(send(channel, frame(1), LONG)))
@@ -251,13 +251,13 @@ class HttpFrameChannelTests {
             for (int i = 0; i < stages.size(); i++) {
                 assertThat(stages.get(i).get().body()).isEqualTo(frame(i));
             }
-            assertThat(server.connections).hasValue(HttpMember.MAX_CONNECTIONS);
+            assertThat(server.connections).hasValue(SocketMember.MAX_CONNECTIONS);
         }
 
         @Test
         void serveManyCallersAtOnce() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             ExecutorService callers = Executors.newFixedThreadPool(8);
             try {
                 List<Future<?>> done = new ArrayList<>();
@@ -276,7 +276,7 @@ class HttpFrameChannelTests {
             } finally {
                 callers.shutdownNow();
             }
-            assertThat(server.connections.get()).isLessThanOrEqualTo(HttpMember.MAX_CONNECTIONS);
+            assertThat(server.connections.get()).isLessThanOrEqualTo(SocketMember.MAX_CONNECTIONS);
             assertThat(server.requests).hasSize(2400);
         }
 
@@ -287,7 +287,7 @@ class HttpFrameChannelTests {
                 peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
                 peer.request();
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             for (int i = 1; i <= 5; i++) {
                 assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
                 assertThat(server.connections).hasValue(i);
@@ -302,7 +302,7 @@ class HttpFrameChannelTests {
                         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\ny");
                 peer.request();
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
             assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
             assertThat(server.connections).hasValue(2);
@@ -319,7 +319,7 @@ class HttpFrameChannelTests {
                     peer.echo();
                 }
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             echoed(channel, frame(1));
             assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
             assertThat(server.connections).hasValue(2);
@@ -335,7 +335,7 @@ class HttpFrameChannelTests {
                     peer.request();
                 }
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             echoed(channel, frame(1));
             assertThat(failure(send(channel, frame(1), LONG)))
                     .isEqualTo("the connection to " + server.url()
@@ -351,7 +351,7 @@ class HttpFrameChannelTests {
                 peer.request();
                 peer.write("HTTP/1.1 200 OK\r\n");
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             echoed(channel, frame(1));
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("was lost: closed in the middle of an answer");
             assertThat(server.connections).hasValue(1);
@@ -361,7 +361,7 @@ class HttpFrameChannelTests {
         void surviveARestartOfTheMember() throws Exception {
             PeerServer first = server(PeerServer.Peer::echo);
             URI url = first.url();
-            HttpFrameChannel channel = channel(url);
+            SocketFrameChannel channel = channel(url);
             echoed(channel, frame(1));
             first.close();
             assertThat(timelyFailure(channel, LONG)).isEqualTo("connection refused by " + url + "/paxoslease/messages");
@@ -379,7 +379,7 @@ class HttpFrameChannelTests {
             for (InetAddress address : addresses) {
                 PeerServer server =
                         closing(PeerServer.on(new ServerSocket(0, 50, address), "http", PeerServer.Peer::echo));
-                HttpFrameChannel channel =
+                SocketFrameChannel channel =
                         channel(URI.create("http://localhost:" + server.url().getPort()));
                 assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
             }
@@ -395,7 +395,7 @@ class HttpFrameChannelTests {
                 return;
             }
             PeerServer server = closing(PeerServer.on(socket, "http", PeerServer.Peer::echo));
-            HttpFrameChannel channel =
+            SocketFrameChannel channel =
                     channel(URI.create("http://[::1]:" + server.url().getPort()));
             assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
             assertThat(server.requests.get(0).head())
@@ -409,7 +409,7 @@ class HttpFrameChannelTests {
                 peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
                 go.await();
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
             assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
             assertThat(server.connections).hasValue(2);
@@ -440,7 +440,7 @@ class HttpFrameChannelTests {
         @Test
         void nameTheTimeWithoutAnswer() throws Exception {
             PeerServer server = server(peer -> Thread.sleep(30_000));
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             assertThat(timelyFailure(channel, SHORT))
                     .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within 250 ms");
         }
@@ -449,7 +449,7 @@ class HttpFrameChannelTests {
         void nameTheTimeWithoutConnection() throws Exception {
             // A full backlog drops further connects, as a dead host does.
             try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-                HttpFrameChannel channel = channel(URI.create("http://127.0.0.1:" + full.getLocalPort()));
+                SocketFrameChannel channel = channel(URI.create("http://127.0.0.1:" + full.getLocalPort()));
                 List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
                 for (int i = 0; i < 10; i++) {
                     stages.add(send(channel, frame(1), SHORT));
@@ -535,7 +535,7 @@ class HttpFrameChannelTests {
 
         @Test
         void comeAtOnceWithoutTime() throws Exception {
-            HttpFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            SocketFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
             assertThat(timelyFailure(channel, Duration.ZERO)).endsWith("within 0 ms");
             assertThat(timelyFailure(channel, Duration.ofNanos(-5))).endsWith("within 0 ms");
             assertThat(send(channel, frame(1), Duration.ofNanos(Long.MAX_VALUE))
@@ -546,7 +546,7 @@ class HttpFrameChannelTests {
 
         @Test
         void comeNotBeforeTheTimeLimitWhateverTheOthersAre() throws Exception {
-            HttpFrameChannel channel =
+            SocketFrameChannel channel =
                     channel(server(peer -> Thread.sleep(30_000)).url());
             List<CompletableFuture<Long>> early = new ArrayList<>();
             for (int millis : new int[] {900, 300, 600, 1}) {
@@ -572,7 +572,7 @@ class HttpFrameChannelTests {
             members.put("hostile", hostile.url());
             members.put("silent", silent.url());
             members.put("n2", good.url());
-            HttpFrameChannel channel = channel(members);
+            SocketFrameChannel channel = channel(members);
             List<Future<FrameReply>> bad = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
                 bad.add(channel.exchange("hostile", frame(i), LONG.toNanos()).toCompletableFuture());
@@ -593,7 +593,7 @@ class HttpFrameChannelTests {
                 }
                 peer.echo();
             });
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             for (int i = 0; i < 2; i++) {
                 List<Future<FrameReply>> stages = new ArrayList<>();
                 for (int j = 0; j < 4; j++) {
@@ -613,7 +613,7 @@ class HttpFrameChannelTests {
         @Test
         void failsWhatIsUnderWayAndEndsTheThread() throws Exception {
             PeerServer server = server(peer -> Thread.sleep(30_000));
-            HttpFrameChannel channel = channel(server.url());
+            SocketFrameChannel channel = channel(server.url());
             List<Future<FrameReply>> stages = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
                 stages.add(send(channel, frame(i), LONG));
@@ -635,7 +635,7 @@ class HttpFrameChannelTests {
         void takesNoMoreAlsoWhileAConnectionIsIdle() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
             for (int round = 0; round < 50; round++) {
-                HttpFrameChannel channel = channel(server.url());
+                SocketFrameChannel channel = channel(server.url());
                 echoed(channel, frame(1));
                 channel.close();
                 assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
@@ -646,8 +646,8 @@ class HttpFrameChannelTests {
         void whileOthersBeginExchangesLeavesNoneOpen() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
             for (int round = 0; round < 30; round++) {
-                HttpFrameChannel channel =
-                        new HttpFrameChannel("race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE);
+                SocketFrameChannel channel =
+                        new SocketFrameChannel("race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE);
                 CountDownLatch begun = new CountDownLatch(1);
                 ExecutorService caller = Executors.newSingleThreadExecutor();
                 Future<List<CompletableFuture<FrameReply>>> sent = caller.submit(() -> {
@@ -669,7 +669,7 @@ class HttpFrameChannelTests {
 
         @Test
         void beforeTheFirstExchangeIsFine() throws Exception {
-            HttpFrameChannel channel = channel(URI.create("http://127.0.0.1:1"));
+            SocketFrameChannel channel = channel(URI.create("http://127.0.0.1:1"));
             channel.close();
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
             assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
@@ -681,7 +681,7 @@ class HttpFrameChannelTests {
 
         @Test
         void nobodyNoticesThatItClosesEveryHundredRequests() throws Exception {
-            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            SocketFrameChannel channel = channel(closing(TomcatNode.echo()).url());
             for (int i = 0; i < 500; i++) {
                 assertThat(echoed(channel, frame(i))).isEqualTo(frame(i));
             }
@@ -689,7 +689,7 @@ class HttpFrameChannelTests {
 
         @Test
         void manyCallersAtOnceAreServed() throws Exception {
-            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            SocketFrameChannel channel = channel(closing(TomcatNode.echo()).url());
             List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
             for (int round = 0; round < 5; round++) {
                 for (int i = 0; i < 60; i++) {
@@ -704,7 +704,7 @@ class HttpFrameChannelTests {
 
         @Test
         void largeFramesArriveWhole() throws Exception {
-            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            SocketFrameChannel channel = channel(closing(TomcatNode.echo()).url());
             for (int length : new int[] {8_192, 50_000, TomcatNode.MAX_FRAME_BYTES}) {
                 assertThat(echoed(channel, frame(length))).isEqualTo(frame(length));
             }
@@ -712,7 +712,7 @@ class HttpFrameChannelTests {
 
         @Test
         void aFrameThatIsTooLargeIsRefused() throws Exception {
-            HttpFrameChannel channel = channel(closing(TomcatNode.echo()).url());
+            SocketFrameChannel channel = channel(closing(TomcatNode.echo()).url());
             assertThat(send(channel, frame(TomcatNode.MAX_FRAME_BYTES + 1), LONG)
                             .get()
                             .status())

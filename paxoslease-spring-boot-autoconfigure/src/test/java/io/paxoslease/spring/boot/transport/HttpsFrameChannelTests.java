@@ -1,9 +1,9 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.paxoslease.spring.boot.http.PeerServer.Behaviour;
+import io.paxoslease.spring.boot.transport.PeerServer.Behaviour;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
@@ -318,9 +318,9 @@ class HttpsFrameChannelTests {
     void theChannelFitsTheUrls() {
         Supplier<SSLContext> contexts = () -> context;
         assertThat(closing(FrameChannels.create("n1", Map.of(), "/x", 1, contexts)))
-                .isInstanceOf(HttpFrameChannel.class);
+                .isInstanceOf(SocketFrameChannel.class);
         assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("http://a")), "/x", 1, contexts)))
-                .isInstanceOf(HttpFrameChannel.class);
+                .isInstanceOf(SocketFrameChannel.class);
         assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("HTTPS://a")), "/x", 1, contexts)))
                 .isInstanceOf(HttpsFrameChannel.class);
         assertThatIllegalArgumentException()

@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;

@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
  * connection which the member had closed meanwhile is sent once more on a new one, so a member may see it twice. Host names are resolved
  * for each new connection, as far as the cache of the JVM lets them.
  */
-public final class HttpFrameChannel implements FrameChannel {
+public final class SocketFrameChannel implements FrameChannel {
 
-    private static final System.Logger LOG = System.getLogger(HttpFrameChannel.class.getName());
+    private static final System.Logger LOG = System.getLogger(SocketFrameChannel.class.getName());
     private static final int READ_BYTES = 64 * 1024;
 
     private final String name;
-    private final Map<String, HttpMember> members = new LinkedHashMap<>();
+    private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
     private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
 
@@ -60,11 +60,11 @@ public final class HttpFrameChannel implements FrameChannel {
      * @param maxResponseBytes the largest answer that is read
      * @throws IllegalArgumentException if a URL cannot be used, with the reason
      */
-    public HttpFrameChannel(String name, Map<String, URI> members, String basePath, int maxResponseBytes) {
+    public SocketFrameChannel(String name, Map<String, URI> members, String basePath, int maxResponseBytes) {
         this.name = name;
         members.forEach((member, base) -> {
             MemberUrl url = MemberUrl.of(member, base, basePath, "http");
-            this.members.put(member, new HttpMember(this, url, maxResponseBytes));
+            this.members.put(member, new SocketMember(this, url, maxResponseBytes));
         });
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
@@ -78,7 +78,7 @@ public final class HttpFrameChannel implements FrameChannel {
 
     @Override
     public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
-        HttpMember receiver = members.get(member);
+        SocketMember receiver = members.get(member);
         if (receiver == null) {
             return FrameChannels.notAMember(member);
         }
@@ -133,7 +133,7 @@ public final class HttpFrameChannel implements FrameChannel {
                 sleepABit();
             }
         }
-        members.values().forEach(HttpMember::close);
+        members.values().forEach(SocketMember::close);
         deliver();
         resolver.shutdown();
         try {
@@ -144,7 +144,7 @@ public final class HttpFrameChannel implements FrameChannel {
     }
 
     private static void ready(SelectionKey key, ByteBuffer input) {
-        if (key.attachment() instanceof HttpConnection connection) {
+        if (key.attachment() instanceof SocketConnection connection) {
             connection.member().ready(connection, input);
         }
     }
@@ -216,7 +216,7 @@ public final class HttpFrameChannel implements FrameChannel {
             // First: an exchange that starts during the search is either found or sets the alarm itself.
             wakeAtNanos = now + Exchange.MAX_TIMEOUT_NANOS;
         }
-        for (HttpMember member : members.values()) {
+        for (SocketMember member : members.values()) {
             member.expire(now).ifPresent(nanos -> wakeBy(now + nanos));
         }
     }

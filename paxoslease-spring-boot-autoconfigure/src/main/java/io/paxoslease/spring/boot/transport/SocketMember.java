@@ -1,4 +1,4 @@
-package io.paxoslease.spring.boot.http;
+package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * A connection and an unresolved exchange take one slot each. Guarded by this object's monitor, which is never held for long and under which
  * no stage completes.
  */
-final class HttpMember {
+final class SocketMember {
 
     static final int MAX_CONNECTIONS = 4;
     static final int MAX_WAITING = 64;
@@ -40,13 +40,13 @@ final class HttpMember {
     /** What is idle for longer may have been forgotten by something between the nodes. */
     private static final long MAX_IDLE_NANOS = 30_000_000_000L;
 
-    private final HttpFrameChannel channel;
+    private final SocketFrameChannel channel;
     private final MemberUrl url;
     private final byte[] requestHead;
     private final int maxResponseBytes;
 
-    private final List<HttpConnection> connections = new ArrayList<>();
-    private final ArrayDeque<HttpConnection> idle = new ArrayDeque<>();
+    private final List<SocketConnection> connections = new ArrayList<>();
+    private final ArrayDeque<SocketConnection> idle = new ArrayDeque<>();
     private final Queue<Exchange> unresolved = new ArrayDeque<>();
     private final Queue<Exchange> waiting = new ArrayDeque<>();
     private boolean resolving;
@@ -55,7 +55,7 @@ final class HttpMember {
     /** Which of several addresses is tried first; moves on when one does not answer to a connect. */
     private int firstAddress;
 
-    HttpMember(HttpFrameChannel channel, MemberUrl url, int maxResponseBytes) {
+    SocketMember(SocketFrameChannel channel, MemberUrl url, int maxResponseBytes) {
         this.channel = channel;
         this.url = url;
         this.maxResponseBytes = maxResponseBytes;
@@ -78,7 +78,7 @@ final class HttpMember {
         if (closed) {
             throw url.closed();
         }
-        HttpConnection connection = pollIdle();
+        SocketConnection connection = pollIdle();
         if (connection != null) {
             send(connection, exchange);
         } else if (isSlotFree()) {
@@ -90,9 +90,9 @@ final class HttpMember {
         }
     }
 
-    private @Nullable HttpConnection pollIdle() {
+    private @Nullable SocketConnection pollIdle() {
         long oldest = System.nanoTime() - MAX_IDLE_NANOS;
-        HttpConnection last = idle.pollLast();
+        SocketConnection last = idle.pollLast();
         while (last != null && !last.isIdleSince(oldest)) {
             drop(last);
             last = idle.pollLast();
@@ -142,7 +142,7 @@ final class HttpMember {
         IOException failure = null;
         for (int tried = 0; tried < addresses.size(); tried++) {
             try {
-                connections.add(HttpConnection.open(
+                connections.add(SocketConnection.open(
                         this,
                         exchange,
                         addresses.subList(tried, addresses.size()),
@@ -163,7 +163,7 @@ final class HttpMember {
         }
     }
 
-    private void send(HttpConnection connection, Exchange exchange) {
+    private void send(SocketConnection connection, Exchange exchange) {
         byte[] length = (exchange.frame.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
         ByteBuffer request = ByteBuffer.allocate(requestHead.length + length.length + exchange.frame.length)
                 .put(requestHead)
@@ -176,7 +176,7 @@ final class HttpMember {
     }
 
     /** The selector has news of a connection; comes from the thread of the channel. */
-    synchronized void ready(HttpConnection connection, ByteBuffer input) {
+    synchronized void ready(SocketConnection connection, ByteBuffer input) {
         if (!connections.contains(connection)) {
             return;
         }
@@ -193,7 +193,7 @@ final class HttpMember {
         startWaiting();
     }
 
-    private void finishConnect(HttpConnection connection, Exchange exchange) {
+    private void finishConnect(SocketConnection connection, Exchange exchange) {
         try {
             connection.finishConnect();
             send(connection, exchange);
@@ -208,7 +208,7 @@ final class HttpMember {
         }
     }
 
-    private void transfer(HttpConnection connection, Exchange exchange, ByteBuffer input) {
+    private void transfer(SocketConnection connection, Exchange exchange, ByteBuffer input) {
         try {
             FrameReply reply = connection.transfer(input);
             if (reply != null) {
@@ -230,7 +230,7 @@ final class HttpMember {
         }
     }
 
-    private void release(HttpConnection connection, ByteBuffer input) {
+    private void release(SocketConnection connection, ByteBuffer input) {
         if (!connection.becomeIdle(input, System.nanoTime())) {
             drop(connection);
         } else if (waiting.isEmpty()) {
@@ -240,7 +240,7 @@ final class HttpMember {
         }
     }
 
-    private void drop(HttpConnection connection) {
+    private void drop(SocketConnection connection) {
         connections.remove(connection);
         connection.close();
     }
@@ -251,7 +251,7 @@ final class HttpMember {
 
     /** Fails what is overdue and says after how long that is the case next. */
     synchronized OptionalLong expire(long nowNanos) {
-        for (HttpConnection connection : List.copyOf(connections)) {
+        for (SocketConnection connection : List.copyOf(connections)) {
             Exchange exchange = connection.exchange();
             if (exchange != null && exchange.isOverdue(nowNanos)) {
                 boolean connecting = connection.isConnecting();
@@ -278,7 +278,7 @@ final class HttpMember {
 
     private Stream<Exchange> underWay() {
         Stream<Exchange> connected =
-                connections.stream().map(HttpConnection::exchange).filter(Objects::nonNull);
+                connections.stream().map(SocketConnection::exchange).filter(Objects::nonNull);
         return Stream.of(connected, unresolved.stream(), waiting.stream()).flatMap(Function.identity());
     }
 
@@ -286,7 +286,7 @@ final class HttpMember {
     synchronized void close() {
         closed = true;
         underWay().forEach(exchange -> fail(exchange, url.closed()));
-        connections.forEach(HttpConnection::close);
+        connections.forEach(SocketConnection::close);
         connections.clear();
         idle.clear();
         unresolved.clear();
