@@ -11,6 +11,7 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Timing;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.spring.boot.transport.SocketFrameChannel;
+import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
@@ -19,13 +20,16 @@ import io.paxoslease.wire.FrameTransport;
 import io.paxoslease.wire.WireListener;
 import io.paxoslease.wire.WireSettings;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,15 +46,17 @@ import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
 
 /**
- * One process of the cell that {@link CellBenchmark} starts: a node behind a Tomcat, as an application has it. It does what the lines on its
+ * One process of the cell that {@link CellBenchmark} starts: a node behind a Tomcat, as an application has it, or with
+ * {@code -Dtransport=tcp} on a port of its own. It does what the lines on its
  * standard input say and answers each with one line.
  */
 final class BenchNode {
 
     private static final byte[] ECHO = new byte[150];
+    private static final boolean TCP = System.getProperty("transport", "http").equals("tcp");
 
     private final LeaseNode node;
-    private final SocketFrameChannel echo;
+    private final FrameChannel echo;
     private final String echoPeer;
     private final LongAdder frames = new LongAdder();
     private final LongAdder bytes = new LongAdder();
@@ -62,10 +68,10 @@ final class BenchNode {
     private final LongAdder spentByWorkers = new LongAdder();
     private boolean listening;
 
-    private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) {
+    private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) throws IOException {
         Map<String, URI> peers = new LinkedHashMap<>();
         for (int i = 0; i < ports.length; i++) {
-            peers.put("n" + (i + 1), URI.create("http://127.0.0.1:" + ports[i]));
+            peers.put("n" + (i + 1), URI.create((TCP ? "tcp" : "http") + "://127.0.0.1:" + ports[i]));
         }
         Cell cell = new Cell("bench", List.copyOf(peers.keySet()));
         Map<String, URI> all = Map.copyOf(peers);
@@ -84,11 +90,15 @@ final class BenchNode {
                 Map.of());
         WireSettings wire = new WireSettings(
                 cell, timing, settings.roundTimeout(), List.of(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
-        SocketFrameChannel http = new SocketFrameChannel(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
-        FrameTransport transport = new FrameTransport(wire, counted(http), WireListener.NONE, NodeClock.SYSTEM);
+        FrameChannel channel = TCP
+                ? SocketFrameChannel.tcp(nodeId, peers, wire.maxFrameBytes(), () -> null)
+                : SocketFrameChannel.http(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
+        FrameTransport transport = new FrameTransport(wire, counted(channel), WireListener.NONE, NodeClock.SYSTEM);
         SecureRandom random = new SecureRandom();
         this.node = new LeaseNode(settings, transport, random);
-        this.echo = new SocketFrameChannel("echo", all, "/echo", wire.maxFrameBytes());
+        this.echo = TCP
+                ? SocketFrameChannel.tcp("echo", all, wire.maxFrameBytes(), () -> null)
+                : SocketFrameChannel.http("echo", all, "/echo", wire.maxFrameBytes());
         this.echoPeer = peers.isEmpty() ? nodeId : peers.keySet().iterator().next();
         FrameServer server = new FrameServer(node.incarnation(), wire, node, WireListener.NONE, random);
         FrameHandler mirror = new FrameHandler() {
@@ -102,14 +112,33 @@ final class BenchNode {
                 return new FrameReply(200, frame);
             }
         };
-        WebServer web = new TomcatServletWebServerFactory(port).getWebServer(context -> {
-            context.addServlet("paxoslease", new PaxosLeaseServlet(() -> server))
-                    .addMapping("/paxoslease/messages");
-            context.addServlet("echo", new PaxosLeaseServlet(() -> mirror)).addMapping("/echo/messages");
-        });
-        web.start();
+        if (TCP) {
+            new TcpFrameServer(nodeId, echoing(server, mirror), null).open(InetAddress.getLoopbackAddress(), port);
+        } else {
+            WebServer web = new TomcatServletWebServerFactory(port).getWebServer(context -> {
+                context.addServlet("paxoslease", new PaxosLeaseServlet(() -> server))
+                        .addMapping("/paxoslease/messages");
+                context.addServlet("echo", new PaxosLeaseServlet(() -> mirror)).addMapping("/echo/messages");
+            });
+            web.start();
+        }
         node.openAcceptor();
         node.start();
+    }
+
+    /** There are no paths by which one port could tell an echo from the protocol. */
+    private static FrameHandler echoing(FrameHandler server, FrameHandler mirror) {
+        return new FrameHandler() {
+            @Override
+            public int maxFrameBytes() {
+                return server.maxFrameBytes();
+            }
+
+            @Override
+            public FrameReply handle(byte[] frame) {
+                return (Arrays.equals(frame, ECHO) ? mirror : server).handle(frame);
+            }
+        };
     }
 
     private FrameChannel counted(FrameChannel channel) {

@@ -12,7 +12,8 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
 /**
- * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat. The first node does
+ * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat, or with
+ * {@code -Dtransport=tcp} on a port of its own. The first node does
  * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time
  * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
  * process. There the first {@code -Downers=…} nodes share the leases, and hold {@code -Dwarm.up.leases=…} of them once before.
@@ -33,6 +34,7 @@ public final class CellBenchmark {
     };
 
     private static final int SIZE = Integer.getInteger("nodes", 3);
+    private static final String TRANSPORT = System.getProperty("transport", "http");
     private static final int OWNERS = Integer.getInteger("owners", 1);
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
     private static final long WARM_UP_LEASES = Long.getLong("warm.up.leases", 50_000);
@@ -49,9 +51,10 @@ public final class CellBenchmark {
         boolean oneRoundTrip = arguments.length > 1 && Boolean.parseBoolean(arguments[1]);
         System.out.printf(
                 Locale.ROOT,
-                "%s, %d nodes, %s, %d processors, Java %s%n",
+                "%s, %d nodes, %s, %s, %d processors, Java %s%n",
                 arguments[0],
                 SIZE,
+                TRANSPORT,
                 oneRoundTrip ? "one round trip" : "two phases",
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("java.version"));
@@ -307,6 +310,7 @@ public final class CellBenchmark {
             this.maxLeaseMillis = maxLeaseMillis;
             this.oneRoundTrip = oneRoundTrip;
             options.add("-Xmx" + heap);
+            options.add("-Dtransport=" + TRANSPORT);
             String more = System.getProperty("node.options", "");
             if (!more.isBlank()) {
                 options.addAll(List.of(more.split(" ")));

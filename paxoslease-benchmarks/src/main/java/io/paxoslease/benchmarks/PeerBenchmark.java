@@ -40,6 +40,7 @@ public final class PeerBenchmark {
             "disk-append",
             "http-echo",
             "paxoslease",
+            "paxoslease-tcp",
             "hazelcast",
             "jgroups-raft",
             "zookeeper",
@@ -113,10 +114,12 @@ public final class PeerBenchmark {
         switch (system) {
             case "tcp-ping-pong" -> members(processes, HEAP, "tcp", 2);
             case "disk-append" -> members(processes, HEAP, "disk", 1);
-            case "http-echo", "paxoslease", "paxoslease-again" -> {
+            case "http-echo", "paxoslease", "paxoslease-tcp", "paxoslease-again" -> {
+                List<String> options = new ArrayList<>(HEAP);
+                options.add("-Dtransport=" + (system.endsWith("-tcp") ? "tcp" : "http"));
                 List<String> ports = Processes.freePorts(3);
                 for (int i = 1; i <= 3; i++) {
-                    processes.start(HEAP, BenchNode.class, with(List.of("n" + i, "1000", "true"), ports));
+                    processes.start(options, BenchNode.class, with(List.of("n" + i, "1000", "true"), ports));
                 }
             }
             case "hazelcast" -> {

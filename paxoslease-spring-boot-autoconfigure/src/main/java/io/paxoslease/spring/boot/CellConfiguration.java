@@ -6,6 +6,7 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Timing;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.Transport;
 import io.paxoslease.wire.WireSettings;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -15,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.Environment;
@@ -26,16 +28,18 @@ import org.springframework.core.env.Environment;
  * @param node settings of the node
  * @param wire settings of the frames
  * @param members base URLs by node id, empty if standalone
- * @param basePath where acceptors answer
- * @param port which web server this node's acceptor answers in
+ * @param transport how nodes talk to each other
+ * @param basePath where acceptors answer over HTTP
+ * @param port which web server this node's acceptor answers in, null for none
  * @param warnings sentences to log
  */
 record CellConfiguration(
         NodeSettings node,
         WireSettings wire,
         Map<String, URI> members,
+        Transport transport,
         String basePath,
-        Port port,
+        @Nullable Port port,
         List<String> warnings) {
 
     private static final String PREFIX = "paxoslease.";
@@ -61,6 +65,25 @@ record CellConfiguration(
     /** Whether this node answers other nodes. */
     boolean isAcceptor() {
         return node.cell().indexOf(node.nodeId()) >= 0;
+    }
+
+    /** Whether this node answers other nodes on a port of its own. */
+    boolean answersOverTcp() {
+        return !standalone() && isAcceptor() && transport == Transport.TCP;
+    }
+
+    /** This node's own URL, if it is a member. */
+    Optional<URI> ownUrl() {
+        return Optional.ofNullable(members.get(node.nodeId()));
+    }
+
+    /** Whether what arrives on this node's own port is encrypted, and its sender has a certificate that is trusted. */
+    boolean answersEncrypted() {
+        return ownUrl().filter(CellConfiguration::isTls).isPresent();
+    }
+
+    private static boolean isTls(URI url) {
+        return "tls".equalsIgnoreCase(url.getScheme());
     }
 
     /** Whether this node answers other nodes in that web server. */
@@ -91,6 +114,7 @@ record CellConfiguration(
             Duration roundTimeout = roundTimeout(leaseTime);
             String basePath = basePath();
             requireAuthentication(members);
+            requireBundle(members);
             requireHistory();
             boolean standalone = members.isEmpty();
             Cell cell = cell(standalone ? List.of(nodeId) : List.copyOf(members.keySet()));
@@ -108,7 +132,7 @@ record CellConfiguration(
             WireSettings wire =
                     new WireSettings(cell, timing, roundTimeout, secrets(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
             return new CellConfiguration(
-                    node, wire, members, basePath, properties.endpoint().port(), List.copyOf(warnings));
+                    node, wire, members, properties.transport(), basePath, webServer(members), List.copyOf(warnings));
         }
 
         private Map<String, URI> members() {
@@ -131,6 +155,27 @@ record CellConfiguration(
             return members;
         }
 
+        /** Nodes may still call over HTTP while the cell changes to TCP, but not without the certificates that stand in for a secret. */
+        private @Nullable Port webServer(Map<String, URI> members) {
+            return properties.transport() == Transport.TCP && !hasSecret() && hasMutualTls(members)
+                    ? null
+                    : properties.endpoint().port();
+        }
+
+        private void requireBundle(Map<String, URI> members) {
+            if (properties.ssl().bundle() == null) {
+                members.forEach((id, url) -> {
+                    if (isTls(url)) {
+                        throw invalid(
+                                PREFIX + "ssl.bundle",
+                                null,
+                                "it is not set, but the URL of member '" + id + "' is " + url,
+                                "Set it to an SSL bundle with this node's key and with the certificates that it trusts, or use tcp://.");
+                    }
+                });
+            }
+        }
+
         private void requireHistory() {
             int events = properties.history().events();
             if (events < 0) {
@@ -150,17 +195,31 @@ record CellConfiguration(
             }
         }
 
-        private static URI url(String property, String url) {
-            String remedy =
-                    "Set the base URL of the member, for example http://10.0.0.1:8080 or https://node-1.example.com.";
+        private URI url(String property, String url) {
+            boolean tcp = properties.transport() == Transport.TCP;
+            List<String> schemes = tcp ? List.of("tcp", "tls") : List.of("http", "https");
+            String remedy = tcp
+                    ? "Set the address of the member's own port, for example tcp://10.0.0.1:7411, or leave paxoslease.transport at http."
+                    : "Set the base URL of the member, for example http://10.0.0.1:8080 or https://node-1.example.com.";
             try {
                 URI uri = new URI(url.endsWith("/") ? url.substring(0, url.length() - 1) : url);
-                boolean http = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
-                if (!http || uri.getHost() == null) {
+                String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
+                if (!schemes.contains(scheme) || uri.getHost() == null) {
+                    boolean otherTransport = !tcp && (scheme.equals("tcp") || scheme.equals("tls"));
                     throw invalid(
                             property,
                             withoutPassword(url),
-                            "a member's URL must start with http:// or https:// and name a host",
+                            "a member's URL must start with " + schemes.get(0) + ":// or " + schemes.get(1)
+                                    + ":// and name a host",
+                            otherTransport
+                                    ? "Set paxoslease.transport=tcp on all nodes, or give the base URL of the application."
+                                    : remedy);
+                }
+                if (tcp && (uri.getPort() < 1 || !uri.getRawPath().isEmpty())) {
+                    throw invalid(
+                            property,
+                            withoutPassword(url),
+                            "a member's URL must have a port and no path with paxoslease.transport=tcp",
                             remedy);
                 }
                 if (uri.getRawQuery() != null || uri.getRawFragment() != null || uri.getRawUserInfo() != null) {
@@ -196,9 +255,11 @@ record CellConfiguration(
                 warnIfProposerOnly(configured, members);
                 return name("node-id", configured);
             }
-            int port = listeningPort();
+            Integer port = properties.transport() == Transport.TCP
+                    ? properties.tcp().port()
+                    : Integer.valueOf(listeningPort());
             List<String> here = members.entrySet().stream()
-                    .filter(member -> port(member.getValue()) == port
+                    .filter(member -> (port == null || port(member.getValue()) == port)
                             && addresses.isLocal(member.getValue().getHost()))
                     .map(Map.Entry::getKey)
                     .toList();
@@ -206,8 +267,8 @@ record CellConfiguration(
                 throw invalid(
                         PREFIX + "node-id",
                         null,
-                        "it is not set, and the members " + here + " all have an address of this host with port "
-                                + port,
+                        "it is not set, and the members " + here + " all have an address of this host"
+                                + (port == null ? "" : " with port " + port),
                         "Set paxoslease.node-id to the id of this process.");
             }
             String nodeId = here.isEmpty() ? addresses.hostName() : here.get(0);
@@ -332,9 +393,11 @@ record CellConfiguration(
                     null,
                     "it is not set, but the members " + remote
                             + " are not on the loopback interface: anybody on the network could vote",
-                    "Set paxoslease.security.shared-secret to the same long random text on all nodes, or use https URLs with"
-                            + " paxoslease.ssl.bundle and " + clientAuth()
-                            + "=need. In a network that only your nodes can"
+                    "Set paxoslease.security.shared-secret to the same long random text on all nodes, or use "
+                            + (properties.transport() == Transport.TCP
+                                    ? "tls:// URLs with paxoslease.ssl.bundle"
+                                    : "https URLs with paxoslease.ssl.bundle and " + clientAuth() + "=need")
+                            + ". In a network that only your nodes can"
                             + " reach you may set paxoslease.security.allow-unauthenticated=true.");
         }
 
@@ -344,6 +407,9 @@ record CellConfiguration(
         }
 
         private boolean hasMutualTls(Map<String, URI> members) {
+            if (properties.transport() == Transport.TCP) {
+                return members.values().stream().allMatch(CellConfiguration::isTls);
+            }
             return properties.ssl().bundle() != null
                     && "need".equalsIgnoreCase(environment.getProperty(clientAuth()))
                     && members.values().stream().allMatch(uri -> "https".equalsIgnoreCase(uri.getScheme()));

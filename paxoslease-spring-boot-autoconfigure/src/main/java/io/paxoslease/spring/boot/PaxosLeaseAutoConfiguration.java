@@ -6,6 +6,7 @@ import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.Transport;
 import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.spring.boot.transport.FrameChannels;
+import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -37,24 +38,24 @@ import org.springframework.core.env.Environment;
 @EnableConfigurationProperties(PaxosLeaseProperties.class)
 public final class PaxosLeaseAutoConfiguration {
 
-    /** The name of the bean that is there only where frames travel over HTTP. */
-    static final String HTTP_CHANNEL = "paxosLeaseFrameChannel";
+    /** The name of the bean that is there only where the application does not bring a channel of its own. */
+    static final String CHANNEL = "paxosLeaseFrameChannel";
 
     @Bean
     CellConfiguration paxosLeaseCellConfiguration(PaxosLeaseProperties properties, Environment environment) {
         return CellConfiguration.of(properties, environment, new LocalAddresses());
     }
 
-    @Bean(HTTP_CHANNEL)
+    @Bean
+    PeerSsl paxosLeasePeerSsl(PaxosLeaseProperties properties, ObjectProvider<SslBundles> sslBundles) {
+        return new PeerSsl(properties.ssl().bundle(), sslBundles.getIfAvailable());
+    }
+
+    @Bean(CHANNEL)
     @ConditionalOnMissingBean
-    FrameChannel paxosLeaseFrameChannel(
-            CellConfiguration cell, PaxosLeaseProperties properties, ObjectProvider<SslBundles> sslBundles) {
+    FrameChannel paxosLeaseFrameChannel(CellConfiguration cell, PeerSsl ssl) {
         return FrameChannels.create(
-                cell.node().nodeId(),
-                cell.peers(),
-                cell.basePath(),
-                cell.wire().maxFrameBytes(),
-                new PeerSsl(properties.ssl().bundle(), sslBundles.getIfAvailable()));
+                cell.node().nodeId(), cell.peers(), cell.basePath(), cell.wire().maxFrameBytes(), ssl);
     }
 
     @Bean(destroyMethod = "")
@@ -95,6 +96,11 @@ public final class PaxosLeaseAutoConfiguration {
     }
 
     @Bean
+    TcpFrameServer paxosLeaseTcpFrameServer(CellConfiguration cell, FrameServer server, PeerSsl ssl) {
+        return new TcpFrameServer(cell.node().nodeId(), server, cell.answersEncrypted() ? ssl : null);
+    }
+
+    @Bean
     CellView paxosLeaseCellView(CellConfiguration cell, FrameTransport transport, FrameServer server) {
         return new WiredCellView(cell, transport, server);
     }
@@ -104,9 +110,10 @@ public final class PaxosLeaseAutoConfiguration {
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             LeaseNode node,
+            TcpFrameServer tcpServer,
             ObjectProvider<GuardedLeases> guarded,
             ObjectProvider<LeaderOnlyRegistry> guardedNames,
             ObjectProvider<LeaseEventPublisher> events) {
-        return new PaxosLeaseLifecycle(cell, properties, node, guarded, guardedNames, events);
+        return new PaxosLeaseLifecycle(cell, properties, node, tcpServer, guarded, guardedNames, events);
     }
 }

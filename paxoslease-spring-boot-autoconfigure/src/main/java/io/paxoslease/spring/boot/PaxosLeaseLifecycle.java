@@ -5,9 +5,12 @@ import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
@@ -46,6 +49,7 @@ final class PaxosLeaseLifecycle
     private final CellConfiguration cell;
     private final PaxosLeaseProperties properties;
     private final LeaseNode node;
+    private final TcpFrameServer tcpServer;
     private final ObjectProvider<GuardedLeases> guarded;
     private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
     private final ObjectProvider<LeaseEventPublisher> events;
@@ -60,12 +64,14 @@ final class PaxosLeaseLifecycle
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             LeaseNode node,
+            TcpFrameServer tcpServer,
             ObjectProvider<GuardedLeases> guarded,
             ObjectProvider<LeaderOnlyRegistry> guardedNames,
             ObjectProvider<LeaseEventPublisher> events) {
         this.cell = cell;
         this.properties = properties;
         this.node = node;
+        this.tcpServer = tcpServer;
         this.guarded = guarded;
         this.guardedNames = guardedNames;
         this.events = events;
@@ -105,16 +111,36 @@ final class PaxosLeaseLifecycle
         managementServer = true;
     }
 
-    /** Where the application brings a channel of its own, frames do not come over the web, and how they arrive is its own affair. */
+    /** Where the application brings a channel of its own, how frames arrive is its own affair. */
     private void requireServerIfAcceptor() {
-        if (!has(PaxosLeaseAutoConfiguration.HTTP_CHANNEL)) {
+        if (!has(PaxosLeaseAutoConfiguration.CHANNEL)) {
             return;
         }
-        if (cell.answersIn(Port.MANAGEMENT)) {
+        if (cell.answersOverTcp()) {
+            openPort();
+        } else if (cell.answersIn(Port.MANAGEMENT)) {
             requireManagementServer();
         } else if (cell.answersIn(Port.APPLICATION)) {
             requireServer();
             requireOpenPort();
+        }
+    }
+
+    /** A4. Before the quarantine begins. */
+    private void openPort() {
+        Integer configured = properties.tcp().port();
+        int port = configured != null ? configured : cell.ownUrl().orElseThrow().getPort();
+        try {
+            tcpServer.open(properties.tcp().address(), port);
+        } catch (IOException | IllegalArgumentException failure) {
+            InetAddress address = properties.tcp().address();
+            throw new InvalidCellConfigurationException(
+                    "paxoslease.tcp.port",
+                    Integer.toString(port),
+                    "this node cannot listen there" + (address == null ? "" : " at " + address.getHostAddress()) + ": "
+                            + failure.getMessage(),
+                    "Stop what uses the port, or choose another one: by the node's own URL in paxoslease.members, or by"
+                            + " paxoslease.tcp.port where the others reach it through another.");
         }
     }
 
@@ -166,7 +192,8 @@ final class PaxosLeaseLifecycle
         LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '" + members.name() + "', members "
                 + members.acceptors() + ", majority " + members.majority() + ", leases " + leaseNames()
                 + (cell.isAcceptor()
-                        ? "; its acceptor votes in "
+                        ? (cell.answersOverTcp() ? "; listens on port " + tcpServer.port() : "")
+                                + "; its acceptor votes in "
                                 + seconds(cell.node().timing().quarantineNanos())
                         : "; it can lead but has no vote")
                 + " (incarnation " + node.incarnation() + ")");

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.boot;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,8 +16,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled Whether leases and leader elections are available.
  * @param nodeId Unique id of this node. By default the member whose URL is this host and port, else the host name.
  * @param cellName Name of the cell. Messages of another cell are refused.
- * @param members Base URL of each acceptor by its node id, for example http://10.0.0.1:8080. Empty for a standalone cell of one. A node
- *     whose id is not listed proposes only.
+ * @param members Base URL of each acceptor by its node id, for example http://10.0.0.1:8080; with transport tcp, tcp://10.0.0.1:7411 or, encrypted,
+ *     tls://10.0.0.1:7411. Empty for a standalone cell of one. A node whose id is not listed proposes only.
+ * @param transport How nodes talk to each other: over HTTP through the application's web server, or over TCP on a port of their own.
  * @param leaseTime Lease time of elections, and default for leases.
  * @param maxLeaseTime Longest lease time that any node of the cell may ask for, and how long a restarted acceptor stays silent. By default the lease
  *     time. Must be the same on all nodes.
@@ -27,7 +29,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     are taken in any case.
  * @param defaultLease Name of the lease that a bare @LeaderOnly uses.
  * @param leases Settings of single leases by name.
- * @param endpoint Where acceptors answer.
+ * @param endpoint Where acceptors answer over HTTP.
+ * @param tcp Where this node's acceptor answers over TCP.
  * @param security Who may talk to this node.
  * @param ssl TLS for calls between nodes.
  * @param shutdown What happens when the application stops.
@@ -39,6 +42,7 @@ public record PaxosLeaseProperties(
         @Nullable String nodeId,
         @DefaultValue("default") String cellName,
         @Nullable Map<String, String> members,
+        @DefaultValue("http") Transport transport,
         @DefaultValue("10s") Duration leaseTime,
         @Nullable Duration maxLeaseTime,
         @DefaultValue("0.01") double maxClockDrift,
@@ -47,6 +51,7 @@ public record PaxosLeaseProperties(
         @DefaultValue("leader") String defaultLease,
         @Nullable Map<String, LeaseProperties> leases,
         @DefaultValue EndpointProperties endpoint,
+        @DefaultValue TcpProperties tcp,
         @DefaultValue SecurityProperties security,
         @DefaultValue SslProperties ssl,
         @DefaultValue ShutdownProperties shutdown,
@@ -65,6 +70,14 @@ public record PaxosLeaseProperties(
     @Override
     public Map<String, LeaseProperties> leases() {
         return leases == null ? Map.of() : leases;
+    }
+
+    /** How nodes talk to each other. */
+    public enum Transport {
+        /** Through the application's web server. */
+        HTTP,
+        /** On a port of their own. */
+        TCP
     }
 
     /**
@@ -99,6 +112,15 @@ public record PaxosLeaseProperties(
     }
 
     /**
+     * Where this node's acceptor answers over TCP.
+     *
+     * @param port Port to listen on. By default that of this node's own URL.
+     * @param address Address to listen on. By default all.
+     */
+    public record TcpProperties(
+            @Nullable Integer port, @Nullable InetAddress address) {}
+
+    /**
      * Who may talk to this node.
      *
      * @param sharedSecret Secret of at least 16 bytes that authenticates every frame between nodes.
@@ -131,7 +153,7 @@ public record PaxosLeaseProperties(
     /**
      * TLS for calls between nodes.
      *
-     * @param bundle Name of the SSL bundle with which this node calls https members.
+     * @param bundle Name of the SSL bundle with which this node calls https and tls members, and with which a tls member answers.
      */
     public record SslProperties(@Nullable String bundle) {}
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.paxoslease.node.NodeSettings.LeaseSettings;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -251,6 +252,111 @@ class CellConfigurationTests {
                 settings[i] = "paxoslease.members.n" + i + "=http://localhost:" + (8000 + i);
             }
             assertThat(refused(settings)).hasMessageContainingAll("paxoslease.members", "63", "64");
+        }
+    }
+
+    @Nested
+    class OverTcp {
+
+        private final String[] three = {
+            "paxoslease.transport=tcp",
+            "paxoslease.members.a=tcp://localhost:7411",
+            "paxoslease.members.b=tcp://localhost:7412",
+            "paxoslease.members.c=tcp://localhost:7413"
+        };
+
+        private final String[] remote = {
+            "paxoslease.transport=tcp",
+            "paxoslease.members.a=tls://10.0.0.1:7411",
+            "paxoslease.members.b=tls://10.0.0.2:7411",
+            "paxoslease.members.c=tls://10.0.0.3:7411"
+        };
+
+        @Test
+        void theNodeIsTheMemberWithAnAddressOfThisHost() {
+            CellConfiguration cell = configure(with(remote, "paxoslease.ssl.bundle=cell"));
+            assertThat(cell.node().nodeId()).isEqualTo("b");
+            assertThat(cell.answersOverTcp()).isTrue();
+            assertThat(cell.answersEncrypted()).isTrue();
+        }
+
+        @Test
+        void theNodeIsTheMemberWithTheOwnPortOfSeveralOnThisHost() {
+            CellConfiguration cell = configure(with(three, "paxoslease.tcp.port=7413"));
+            assertThat(cell.node().nodeId()).isEqualTo("c");
+            assertThat(cell.answersEncrypted()).isFalse();
+            assertThat(refused(three).property()).isEqualTo("paxoslease.node-id");
+        }
+
+        @Test
+        void aGuestAnswersNobody() {
+            CellConfiguration cell = configure(with(three, "paxoslease.node-id=guest"));
+            assertThat(cell.answersOverTcp()).isFalse();
+            assertThat(cell.answersEncrypted()).isFalse();
+        }
+
+        @Test
+        void aStandaloneNodeAnswersNobody() {
+            assertThat(configure("paxoslease.transport=tcp").answersOverTcp()).isFalse();
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "http://localhost:8080",
+                    "localhost:7411",
+                    "tcp://localhost",
+                    "tcp://localhost:7411/path",
+                    "tcp://user:secret@localhost:7411",
+                    "tcp://localhost:7411?x=y"
+                })
+        void aUrlMustBeAnAddressAndAPort(String url) {
+            InvalidCellConfigurationException refusal =
+                    refused("paxoslease.transport=tcp", "paxoslease.node-id=a", "paxoslease.members.a=" + url);
+            assertThat(refusal.property()).isEqualTo("paxoslease.members.a");
+            assertThat(refusal.remedy()).contains("tcp://10.0.0.1:7411");
+            assertThat(refusal.getMessage()).doesNotContain("secret");
+        }
+
+        @Test
+        void aUrlOfTheOtherTransportTellsHowToChooseIt() {
+            assertThat(refused("paxoslease.node-id=a", "paxoslease.members.a=tls://localhost:7411")
+                            .remedy())
+                    .contains("paxoslease.transport=tcp");
+        }
+
+        @Test
+        void encryptionNeedsABundle() {
+            assertThat(refused(remote).property()).isEqualTo("paxoslease.ssl.bundle");
+        }
+
+        @Test
+        void remoteMembersNeedASecretOrCertificates() {
+            String[] plain = {
+                "paxoslease.transport=tcp",
+                "paxoslease.node-id=a",
+                "paxoslease.members.a=tcp://10.0.0.1:7411",
+                "paxoslease.members.b=tls://10.0.0.2:7411",
+                "paxoslease.ssl.bundle=cell"
+            };
+            InvalidCellConfigurationException refusal = refused(plain);
+            assertThat(refusal.property()).isEqualTo("paxoslease.security.shared-secret");
+            assertThat(refusal.remedy()).contains("tls://");
+            assertThat(configure(with(plain, "paxoslease.security.shared-secret=sixteen bytes and more"))
+                            .answersOverTcp())
+                    .isTrue();
+        }
+
+        /** Nodes that still use HTTP may call, but not without a secret where certificates stand in for it. */
+        @Test
+        void theWebServerAnswersTooUnlessOnlyCertificatesAuthenticate() {
+            assertThat(configure(with(three, "paxoslease.node-id=a")).answersIn(Port.APPLICATION))
+                    .isTrue();
+            String[] encrypted = with(remote, "paxoslease.ssl.bundle=cell");
+            assertThat(configure(encrypted).answersIn(Port.APPLICATION)).isFalse();
+            assertThat(configure(with(encrypted, "paxoslease.security.shared-secret=sixteen bytes and more"))
+                            .answersIn(Port.APPLICATION))
+                    .isTrue();
         }
     }
 

@@ -4,7 +4,10 @@ import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.URI;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -12,7 +15,7 @@ import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the channel that fits the members' URLs: http, https or both. */
+/** Makes the channel that fits the members' URLs. */
 public final class FrameChannels {
 
     /** The media type of a frame. */
@@ -37,11 +40,11 @@ public final class FrameChannels {
      * Makes a channel to all members. Nothing is connected and no thread is started before the first exchange.
      *
      * @param name names the threads, usually the node id
-     * @param members the base URL of each member, {@code http[s]://host[:port][/context]}
+     * @param members the base URL of each member, {@code http[s]://host[:port][/context]}, {@code tcp://host:port} or {@code tls://host:port}
      * @param basePath the path below it where acceptors answer, for example {@code /paxoslease}
      * @param maxResponseBytes the largest answer that is read
-     * @param sslContext asked before each exchange with an https member; must be quick; a new context is used for new connections from then
-     *     on; null means the default context of the JVM
+     * @param sslContext asked before each exchange with an https member and for each connection to a tls member; must be quick; a new context
+     *     is used for new connections from then on; null means the default context of the JVM for https, and none for tls
      * @return the channel
      * @throws IllegalArgumentException if a URL cannot be used, with the reason
      */
@@ -53,30 +56,48 @@ public final class FrameChannels {
             Supplier<? extends @Nullable SSLContext> sslContext) {
         Map<String, URI> plain = new LinkedHashMap<>();
         Map<String, URI> secure = new LinkedHashMap<>();
-        members.forEach((member, url) -> ("https".equalsIgnoreCase(url.getScheme()) ? secure : plain).put(member, url));
-        FrameChannel http = new SocketFrameChannel(name, plain, basePath, maxResponseBytes);
-        if (secure.isEmpty()) {
-            return http;
+        Map<String, URI> sockets = new LinkedHashMap<>();
+        members.forEach((member, url) -> {
+            switch (String.valueOf(url.getScheme()).toLowerCase(Locale.ROOT)) {
+                case "https" -> secure.put(member, url);
+                case "tcp", "tls" -> sockets.put(member, url);
+                default -> plain.put(member, url);
+            }
+        });
+        Map<FrameChannel, Map<String, URI>> channels = new LinkedHashMap<>();
+        if (!plain.isEmpty() || members.isEmpty()) {
+            channels.put(SocketFrameChannel.http(name, plain, basePath, maxResponseBytes), plain);
         }
-        FrameChannel https = new HttpsFrameChannel(name, secure, basePath, maxResponseBytes, sslContext);
-        return plain.isEmpty() ? https : new Mixed(http, https, Map.copyOf(secure));
+        if (!secure.isEmpty()) {
+            channels.put(new HttpsFrameChannel(name, secure, basePath, maxResponseBytes, sslContext), secure);
+        }
+        if (!sockets.isEmpty()) {
+            channels.put(SocketFrameChannel.tcp(name, sockets, maxResponseBytes, sslContext), sockets);
+        }
+        return channels.size() == 1 ? channels.keySet().iterator().next() : Mixed.of(channels);
     }
 
     static CompletableFuture<FrameReply> notAMember(String member) {
         return CompletableFuture.failedFuture(new IOException("no URL is known for it"));
     }
 
-    private record Mixed(FrameChannel http, FrameChannel https, Map<String, URI> secure) implements FrameChannel {
+    private record Mixed(List<FrameChannel> channels, Map<String, FrameChannel> byMember) implements FrameChannel {
+
+        static Mixed of(Map<FrameChannel, Map<String, URI>> channels) {
+            Map<String, FrameChannel> byMember = new HashMap<>();
+            channels.forEach((channel, members) -> members.keySet().forEach(member -> byMember.put(member, channel)));
+            return new Mixed(List.copyOf(channels.keySet()), byMember);
+        }
 
         @Override
         public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
-            return (secure.containsKey(member) ? https : http).exchange(member, frame, timeoutNanos);
+            FrameChannel channel = byMember.get(member);
+            return channel == null ? notAMember(member) : channel.exchange(member, frame, timeoutNanos);
         }
 
         @Override
         public void close() {
-            http.close();
-            https.close();
+            channels.forEach(FrameChannel::close);
         }
     }
 }

@@ -9,22 +9,50 @@ import org.jspecify.annotations.Nullable;
 /** Where a member answers, and the words for what can go wrong with it; who reports them names the member. */
 record MemberUrl(String member, URI url) {
 
+    private static final String PLAIN = "tcp";
+    private static final String ENCRYPTED = "tls";
+
     /** Joins base URL, base path and {@code /messages}; refuses URLs that would not do what they say. */
     static MemberUrl of(String member, URI base, String basePath, String scheme) {
-        if (!scheme.equalsIgnoreCase(base.getScheme())) {
-            throw new IllegalArgumentException(
-                    "The URL of member " + member + " must begin with " + scheme + "://, but is " + base);
-        }
-        if (base.getHost() == null) {
-            throw new IllegalArgumentException("The URL of member " + member
-                    + " has no valid host name (letters, digits, dots and hyphens): " + base);
-        }
-        if (base.getRawUserInfo() != null || base.getRawQuery() != null || base.getRawFragment() != null) {
-            throw new IllegalArgumentException("The URL of member " + member
-                    + " may have a scheme, host, port and path, but no user, query or fragment: " + base);
-        }
+        require(scheme.equalsIgnoreCase(base.getScheme()), member, base, "must begin with " + scheme + "://, but is ");
+        requireHost(member, base);
         String path = trimmed(base.getRawPath()) + trimmed(basePath) + "/messages";
         return new MemberUrl(member, URI.create(scheme + "://" + base.getRawAuthority() + path));
+    }
+
+    /** For the port of its own that a member has where frames are all that passes; refuses URLs that would not do what they say. */
+    static MemberUrl ofSocket(String member, URI base) {
+        require(
+                PLAIN.equalsIgnoreCase(base.getScheme()) || ENCRYPTED.equalsIgnoreCase(base.getScheme()),
+                member,
+                base,
+                "must begin with " + PLAIN + ":// or " + ENCRYPTED + "://, but is ");
+        requireHost(member, base);
+        require(
+                base.getPort() > 0 && trimmed(base.getRawPath()).isEmpty(),
+                member,
+                base,
+                "must have a port and no path: ");
+        return new MemberUrl(member, base);
+    }
+
+    private static void requireHost(String member, URI base) {
+        require(base.getHost() != null, member, base, "has no valid host name (letters, digits, dots and hyphens): ");
+        require(
+                base.getRawUserInfo() == null && base.getRawQuery() == null && base.getRawFragment() == null,
+                member,
+                base,
+                "may have a scheme, host, port and path, but no user, query or fragment: ");
+    }
+
+    private static void require(boolean met, String member, URI base, String otherwise) {
+        if (!met) {
+            throw new IllegalArgumentException("The URL of member " + member + " " + otherwise + base);
+        }
+    }
+
+    boolean isEncrypted() {
+        return ENCRYPTED.equalsIgnoreCase(url.getScheme());
     }
 
     private static String trimmed(String path) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * {@code Content-Length} or in chunks; what other clients tolerate (bare line feeds, folded headers, both lengths at once, a body that ends
  * with the connection) is refused, since a doubtful end of one answer would be taken for the start of the next.
  */
-final class ResponseParser {
+final class ResponseParser implements ReplyParser {
 
     /** Bounds status line and headers together, including those of interim responses; also a chunk's size line, and the trailers. */
     static final int MAX_HEAD_BYTES = 16 * 1024;
@@ -52,24 +52,18 @@ final class ResponseParser {
         this.maxBodyBytes = maxBodyBytes;
     }
 
-    /** Whether any byte of a response was seen. */
-    boolean isStarted() {
+    @Override
+    public boolean isStarted() {
         return started;
     }
 
-    /** Whether the peer keeps the connection open after this response. */
-    boolean keepsAlive() {
+    @Override
+    public boolean keepsAlive() {
         return keepAlive;
     }
 
-    /**
-     * Takes the bytes that belong to the response and leaves what follows it.
-     *
-     * @return the response once it is complete, else null
-     * @throws ProtocolException if this is no response that can be accepted; the message completes "answered with …"
-     */
-    @Nullable
-    FrameReply read(ByteBuffer in) throws ProtocolException {
+    @Override
+    public @Nullable FrameReply read(ByteBuffer in) throws ProtocolException {
         started |= in.hasRemaining();
         while (part != Part.COMPLETE && in.hasRemaining()) {
             if (part == Part.BODY || part == Part.CHUNK) {

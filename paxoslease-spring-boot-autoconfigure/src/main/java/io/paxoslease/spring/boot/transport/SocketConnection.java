@@ -18,11 +18,12 @@ final class SocketConnection {
 
     private final SocketMember member;
     private final SocketChannel socket;
+    private final ByteStream stream;
     private final SelectionKey key;
     private final List<InetAddress> otherAddresses;
 
     private @Nullable Exchange exchange;
-    private ResponseParser response;
+    private ReplyParser reply;
     private ByteBuffer unwritten = ByteBuffer.allocate(0);
     private boolean reused;
     private long idleSinceNanos;
@@ -30,15 +31,17 @@ final class SocketConnection {
     private SocketConnection(
             SocketMember member,
             SocketChannel socket,
+            ByteStream stream,
             Selector selector,
             Exchange exchange,
-            ResponseParser response,
+            ReplyParser reply,
             List<InetAddress> otherAddresses)
             throws IOException {
         this.member = member;
         this.socket = socket;
+        this.stream = stream;
         this.exchange = exchange;
-        this.response = response;
+        this.reply = reply;
         this.otherAddresses = otherAddresses;
         this.key = socket.register(selector, SelectionKey.OP_CONNECT, this);
     }
@@ -50,7 +53,7 @@ final class SocketConnection {
             List<InetAddress> addresses,
             int port,
             Selector selector,
-            ResponseParser response)
+            Protocol protocol)
             throws IOException {
         SocketChannel socket = SocketChannel.open();
         try {
@@ -58,7 +61,13 @@ final class SocketConnection {
             socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
             socket.connect(new InetSocketAddress(addresses.get(0), port));
             return new SocketConnection(
-                    member, socket, selector, exchange, response, addresses.subList(1, addresses.size()));
+                    member,
+                    socket,
+                    protocol.stream(socket),
+                    selector,
+                    exchange,
+                    protocol.newParser(),
+                    addresses.subList(1, addresses.size()));
         } catch (IOException | RuntimeException failure) {
             socket.close();
             throw failure;
@@ -85,7 +94,7 @@ final class SocketConnection {
 
     /** Whether the exchange failed only because the member had closed the idle connection before. */
     boolean wasDead() {
-        return reused && !response.isStarted();
+        return reused && !reply.isStarted();
     }
 
     boolean isIdleSince(long nanos) {
@@ -101,9 +110,9 @@ final class SocketConnection {
      *
      * @return whether the selector waits for the right thing already
      */
-    boolean send(Exchange next, ByteBuffer request, ResponseParser answer) {
+    boolean send(Exchange next, ByteBuffer request, ReplyParser answer) {
         exchange = next;
-        response = answer;
+        reply = answer;
         unwritten = request;
         return write();
     }
@@ -111,10 +120,8 @@ final class SocketConnection {
     private boolean write() {
         int interest = SelectionKey.OP_READ;
         try {
-            socket.write(unwritten);
-            if (unwritten.hasRemaining()) {
-                interest |= SelectionKey.OP_WRITE;
-            }
+            stream.write(unwritten);
+            interest = stream.interestOps();
         } catch (IOException lost) {
             // Perhaps after an early answer, which can still be read.
         }
@@ -126,7 +133,7 @@ final class SocketConnection {
     }
 
     /**
-     * Writes and reads as much as the socket takes and has, but reads only once, so that no member can keep the thread.
+     * Reads and writes as much as the socket has and takes, but reads only once, so that no member can keep the thread.
      *
      * @return the answer, or null while it is incomplete
      * @throws java.net.ProtocolException if the answer is not acceptable
@@ -134,18 +141,17 @@ final class SocketConnection {
      */
     @Nullable
     FrameReply transfer(ByteBuffer input) throws IOException {
-        if (key.isWritable()) {
+        input.clear();
+        boolean ended = key.isReadable() && stream.read(input) < 0;
+        if (ended) {
+            throw new EOFException(
+                    reply.isStarted() ? "closed in the middle of an answer" : "closed without an answer");
+        }
+        FrameReply complete = reply.read(input.flip());
+        if (complete == null) {
             write();
         }
-        if (!key.isReadable()) {
-            return null;
-        }
-        input.clear();
-        if (socket.read(input) < 0) {
-            throw new EOFException(
-                    response.isStarted() ? "closed in the middle of an answer" : "closed without an answer");
-        }
-        return response.read(input.flip());
+        return complete;
     }
 
     /** Ends the exchange after {@link #transfer}; says whether the connection can serve another one. */
@@ -153,15 +159,11 @@ final class SocketConnection {
         exchange = null;
         reused = true;
         idleSinceNanos = nowNanos;
-        return response.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining();
+        return reply.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining();
     }
 
     void close() {
         exchange = null;
-        try {
-            socket.close();
-        } catch (IOException ignored) {
-            // it is gone either way
-        }
+        stream.close();
     }
 }

@@ -19,11 +19,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries frames as HTTP/1.1 POSTs over plain connections that stay open, with one thread for all members. It exists because general HTTP
- * clients take several times as long as the exchange itself.
+ * Carries frames over connections that stay open, with one thread for all members: as HTTP/1.1 POSTs, because general HTTP clients take
+ * several times as long as the exchange itself, or as they are.
  *
  * <p>Stages complete on that thread, so what depends on them must be short and must not block; a frame that is refused at once completes
  * before {@link #exchange} returns. The thread that calls {@link #exchange} writes to an idle connection itself, which saves a change of
@@ -39,6 +41,7 @@ public final class SocketFrameChannel implements FrameChannel {
     private static final int READ_BYTES = 64 * 1024;
 
     private final String name;
+    private final String kind;
     private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
     private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
@@ -52,20 +55,52 @@ public final class SocketFrameChannel implements FrameChannel {
     private long wakeAtNanos;
 
     /**
-     * Prepares the channel; neither thread nor connection exists before the first exchange.
+     * Prepares a channel for HTTP; neither thread nor connection exists before the first exchange.
      *
      * @param name names the threads, usually the node id
      * @param members the base URL of each member, {@code http://host[:port][/context]}
      * @param basePath the path below it where acceptors answer, for example {@code /paxoslease}
      * @param maxResponseBytes the largest answer that is read
+     * @return the channel
      * @throws IllegalArgumentException if a URL cannot be used, with the reason
      */
-    public SocketFrameChannel(String name, Map<String, URI> members, String basePath, int maxResponseBytes) {
-        this.name = name;
+    public static SocketFrameChannel http(
+            String name, Map<String, URI> members, String basePath, int maxResponseBytes) {
+        SocketFrameChannel channel = new SocketFrameChannel(name, "http");
         members.forEach((member, base) -> {
             MemberUrl url = MemberUrl.of(member, base, basePath, "http");
-            this.members.put(member, new SocketMember(this, url, maxResponseBytes));
+            channel.members.put(member, new SocketMember(channel, url, new HttpProtocol(url, maxResponseBytes)));
         });
+        return channel;
+    }
+
+    /**
+     * Prepares a channel to {@link TcpFrameServer}s; neither thread nor connection exists before the first exchange.
+     *
+     * @param name names the threads, usually the node id
+     * @param members the URL of each member, {@code tcp://host:port} or encrypted {@code tls://host:port}
+     * @param maxResponseBytes the largest answer that is read
+     * @param sslContext asked for each new encrypted connection
+     * @return the channel
+     * @throws IllegalArgumentException if a URL cannot be used, with the reason
+     */
+    public static SocketFrameChannel tcp(
+            String name,
+            Map<String, URI> members,
+            int maxResponseBytes,
+            Supplier<? extends @Nullable SSLContext> sslContext) {
+        SocketFrameChannel channel = new SocketFrameChannel(name, "tcp");
+        members.forEach((member, base) -> {
+            MemberUrl url = MemberUrl.ofSocket(member, base);
+            channel.members.put(
+                    member, new SocketMember(channel, url, new TcpProtocol(url, maxResponseBytes, sslContext)));
+        });
+        return channel;
+    }
+
+    private SocketFrameChannel(String name, String kind) {
+        this.name = name;
+        this.kind = kind;
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
     }
@@ -108,7 +143,7 @@ public final class SocketFrameChannel implements FrameChannel {
             synchronized (alarm) {
                 wakeAtNanos = System.nanoTime() + Exchange.MAX_TIMEOUT_NANOS;
             }
-            Thread started = daemon(() -> run(opened, input), "http");
+            Thread started = daemon(() -> run(opened, input), kind);
             // Before anything is remembered: if there is no thread to be had, the next exchange tries again.
             started.start();
             thread = started;
@@ -129,7 +164,7 @@ public final class SocketFrameChannel implements FrameChannel {
                 expire();
                 deliver();
             } catch (Throwable impossible) {
-                LOG.log(Level.WARNING, "The HTTP channel of " + name + " goes on after a failure", impossible);
+                LOG.log(Level.WARNING, "The " + kind + " channel of " + name + " goes on after a failure", impossible);
                 sleepABit();
             }
         }

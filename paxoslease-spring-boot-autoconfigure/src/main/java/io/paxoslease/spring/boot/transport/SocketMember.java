@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.ProtocolException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,6 +16,7 @@ import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,8 +42,7 @@ final class SocketMember {
 
     private final SocketFrameChannel channel;
     private final MemberUrl url;
-    private final byte[] requestHead;
-    private final int maxResponseBytes;
+    private final Protocol protocol;
 
     private final List<SocketConnection> connections = new ArrayList<>();
     private final ArrayDeque<SocketConnection> idle = new ArrayDeque<>();
@@ -55,14 +54,10 @@ final class SocketMember {
     /** Which of several addresses is tried first; moves on when one does not answer to a connect. */
     private int firstAddress;
 
-    SocketMember(SocketFrameChannel channel, MemberUrl url, int maxResponseBytes) {
+    SocketMember(SocketFrameChannel channel, MemberUrl url, Protocol protocol) {
         this.channel = channel;
         this.url = url;
-        this.maxResponseBytes = maxResponseBytes;
-        this.requestHead = ("POST " + url.url().getRawPath() + " HTTP/1.1\r\nHost: "
-                        + url.url().getRawAuthority() + "\r\nContent-Type: " + FrameChannels.CONTENT_TYPE
-                        + "\r\nContent-Length: ")
-                .getBytes(StandardCharsets.US_ASCII);
+        this.protocol = protocol;
     }
 
     MemberUrl url() {
@@ -148,7 +143,7 @@ final class SocketMember {
                         addresses.subList(tried, addresses.size()),
                         url.port(),
                         channel.selector(),
-                        new ResponseParser(maxResponseBytes)));
+                        protocol));
                 return;
             } catch (IOException next) {
                 failure = next;
@@ -164,13 +159,7 @@ final class SocketMember {
     }
 
     private void send(SocketConnection connection, Exchange exchange) {
-        byte[] length = (exchange.frame.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
-        ByteBuffer request = ByteBuffer.allocate(requestHead.length + length.length + exchange.frame.length)
-                .put(requestHead)
-                .put(length)
-                .put(exchange.frame)
-                .flip();
-        if (!connection.send(exchange, request, new ResponseParser(maxResponseBytes))) {
+        if (!connection.send(exchange, protocol.request(exchange.frame), protocol.newParser())) {
             channel.wakeUp();
         }
     }
@@ -218,6 +207,9 @@ final class SocketMember {
         } catch (ProtocolException unacceptable) {
             drop(connection);
             fail(exchange, url.answeredWith(unacceptable));
+        } catch (SSLException untrusted) {
+            drop(connection);
+            fail(exchange, url.notTrusted(untrusted));
         } catch (IOException lost) {
             boolean once = connection.wasDead() && !exchange.retried;
             drop(connection);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,12 +19,16 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -34,13 +39,19 @@ import org.springframework.context.ConfigurableApplicationContext;
 @Timeout(180)
 class MutualTlsCellTests {
 
-    private static final int NOT_A_FRAME = 415;
+    private static final int NOT_A_FRAME_TO_HTTP = 415;
+    private static final int NOT_A_FRAME = 400;
     private static final Duration TIME = Duration.ofSeconds(1);
     private static final Duration LONG = Duration.ofSeconds(60);
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class App {}
+
+    enum Way {
+        HTTP,
+        TCP
+    }
 
     @TempDir
     Path directory;
@@ -55,7 +66,7 @@ class MutualTlsCellTests {
         keyStore = directory.resolve("cell.p12");
         trustStore = directory.resolve("trusted.p12");
         replaceKey();
-        ports = FreePorts.take(2);
+        ports = FreePorts.take(4);
     }
 
     @AfterEach
@@ -63,31 +74,49 @@ class MutualTlsCellTests {
         applications.forEach(ConfigurableApplicationContext::close);
     }
 
-    @Test
-    void electsAndShutsStrangersOut() throws Exception {
-        start(0);
-        start(1);
+    @ParameterizedTest
+    @EnumSource
+    void electsAndShutsStrangersOut(Way way) throws Exception {
+        start(0, way);
+        start(1, way);
         acquireAndRelease(0);
 
-        assertThat(status(TestCertificates.context(keyStore))).isEqualTo(NOT_A_FRAME);
-        assertThatIOException().isThrownBy(() -> status(TestCertificates.trusting(keyStore, null)));
+        assertThat(answersTo(TestCertificates.context(keyStore), way)).isTrue();
+        assertThatIOException().isThrownBy(() -> answersTo(TestCertificates.trusting(keyStore, null), way));
         Path stranger = TestCertificates.keyStore(directory, "localhost");
-        assertThatIOException().isThrownBy(() -> status(TestCertificates.trusting(keyStore, stranger)));
+        assertThatIOException().isThrownBy(() -> answersTo(TestCertificates.trusting(keyStore, stranger), way));
     }
 
-    @Test
-    void takesANewKeyWithoutARestart() throws Exception {
-        start(0);
-        start(1);
+    @ParameterizedTest
+    @EnumSource
+    void takesANewKeyWithoutARestart(Way way) throws Exception {
+        start(0, way);
+        start(1, way);
         Lease before = acquireAndRelease(0);
 
         replaceKey();
-        await().atMost(LONG).ignoreExceptions().until(() -> status(TestCertificates.context(keyStore)) == NOT_A_FRAME);
+        await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), way));
         // Knows the new key only, and has no majority without one of the others.
         applications.remove(1).close();
-        start(1);
+        start(1, way);
 
         assertThat(acquireAndRelease(1).fencingToken()).isGreaterThan(before.fencingToken());
+    }
+
+    /** The web server need not ask for certificates where frames have a port of their own. */
+    @Test
+    void doesNotAnswerInTheWebServerToo() throws Exception {
+        start(0, Way.TCP);
+        HttpResponse<Void> response = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://localhost:" + ports[0] + "/paxoslease/messages"))
+                                .header("Content-Type", FrameChannels.CONTENT_TYPE)
+                                .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[10]))
+                                .build(),
+                        BodyHandlers.discarding());
+        // Spring Security asks who it is, since no path is open to frames.
+        assertThat(response.statusCode()).isIn(401, 403, 404);
+        assertThat(response.headers().firstValue("Content-Type").orElse("")).doesNotContain("paxoslease");
     }
 
     private void replaceKey() throws Exception {
@@ -107,29 +136,43 @@ class MutualTlsCellTests {
         return lease;
     }
 
-    private void start(int index) {
+    private void start(int index, Way way) {
+        List<String> settings = new ArrayList<>(List.of(
+                "--spring.main.banner-mode=off",
+                "--logging.level.root=warn",
+                "--server.port=" + ports[index],
+                "--spring.ssl.bundle.watch.file.quiet-period=200ms",
+                "--spring.ssl.bundle.jks.cell.reload-on-update=true",
+                "--spring.ssl.bundle.jks.cell.keystore.location=file:" + keyStore,
+                "--spring.ssl.bundle.jks.cell.keystore.password=" + TestCertificates.PASSWORD,
+                "--spring.ssl.bundle.jks.cell.truststore.location=file:" + trustStore,
+                "--spring.ssl.bundle.jks.cell.truststore.password=" + TestCertificates.PASSWORD,
+                "--paxoslease.ssl.bundle=cell",
+                "--paxoslease.lease-time=1s",
+                "--paxoslease.security.allow-unauthenticated=false",
+                "--paxoslease.node-id=n" + index));
+        settings.addAll(
+                way == Way.HTTP
+                        ? List.of(
+                                "--server.ssl.bundle=cell",
+                                "--server.ssl.client-auth=need",
+                                "--paxoslease.members.n0=https://localhost:" + ports[0],
+                                "--paxoslease.members.n1=https://localhost:" + ports[1])
+                        : List.of(
+                                "--paxoslease.transport=tcp",
+                                "--paxoslease.members.n0=tls://localhost:" + ports[2],
+                                "--paxoslease.members.n1=tls://localhost:" + ports[3]));
         applications.add(new SpringApplicationBuilder(App.class)
                 .web(WebApplicationType.SERVLET)
-                .run(
-                        "--spring.main.banner-mode=off",
-                        "--logging.level.root=warn",
-                        "--server.port=" + ports[index],
-                        "--server.ssl.bundle=cell",
-                        "--server.ssl.client-auth=need",
-                        "--spring.ssl.bundle.watch.file.quiet-period=200ms",
-                        "--spring.ssl.bundle.jks.cell.reload-on-update=true",
-                        "--spring.ssl.bundle.jks.cell.keystore.location=file:" + keyStore,
-                        "--spring.ssl.bundle.jks.cell.keystore.password=" + TestCertificates.PASSWORD,
-                        "--spring.ssl.bundle.jks.cell.truststore.location=file:" + trustStore,
-                        "--spring.ssl.bundle.jks.cell.truststore.password=" + TestCertificates.PASSWORD,
-                        "--paxoslease.ssl.bundle=cell",
-                        "--paxoslease.lease-time=1s",
-                        "--paxoslease.node-id=n" + index,
-                        "--paxoslease.members.n0=https://localhost:" + ports[0],
-                        "--paxoslease.members.n1=https://localhost:" + ports[1]));
+                .run(settings.toArray(String[]::new)));
     }
 
-    private int status(SSLContext context) throws IOException, InterruptedException {
+    /** Whether the first node looks at a frame, if only to find that it is none. */
+    private boolean answersTo(SSLContext context, Way way) throws IOException, InterruptedException {
+        return way == Way.HTTP ? httpStatus(context) == NOT_A_FRAME_TO_HTTP : tcpStatus(context) == NOT_A_FRAME;
+    }
+
+    private int httpStatus(SSLContext context) throws IOException, InterruptedException {
         return HttpClient.newBuilder()
                 .sslContext(context)
                 .build()
@@ -140,5 +183,17 @@ class MutualTlsCellTests {
                                 .build(),
                         BodyHandlers.discarding())
                 .statusCode();
+    }
+
+    private int tcpStatus(SSLContext context) throws IOException, InterruptedException {
+        try (SocketFrameChannel channel = SocketFrameChannel.tcp(
+                "stranger", Map.of("n0", URI.create("tls://localhost:" + ports[2])), 1_000, () -> context)) {
+            return channel.exchange("n0", new byte[1], Duration.ofSeconds(20).toNanos())
+                    .toCompletableFuture()
+                    .get()
+                    .status();
+        } catch (ExecutionException failed) {
+            throw new IOException(failed.getCause());
+        }
     }
 }

@@ -70,7 +70,7 @@ class SocketFrameChannelTests {
     }
 
     private SocketFrameChannel channel(Map<String, URI> members) {
-        return closing(new SocketFrameChannel(name, members, "/paxoslease", MAX_RESPONSE));
+        return closing(SocketFrameChannel.http(name, members, "/paxoslease", MAX_RESPONSE));
     }
 
     private static CompletableFuture<FrameReply> send(SocketFrameChannel channel, byte[] frame, Duration timeout) {
@@ -118,7 +118,7 @@ class SocketFrameChannelTests {
         @Test
         void isOneExactPost() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            SocketFrameChannel channel = closing(new SocketFrameChannel(
+            SocketFrameChannel channel = closing(SocketFrameChannel.http(
                     name, Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE));
             assertThat(echoed(channel, frame(300))).isEqualTo(frame(300));
             assertThat(server.requests).hasSize(1);
@@ -647,7 +647,7 @@ class SocketFrameChannelTests {
             PeerServer server = server(PeerServer.Peer::echo);
             for (int round = 0; round < 30; round++) {
                 SocketFrameChannel channel =
-                        new SocketFrameChannel("race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE);
+                        SocketFrameChannel.http("race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE);
                 CountDownLatch begun = new CountDownLatch(1);
                 ExecutorService caller = Executors.newSingleThreadExecutor();
                 Future<List<CompletableFuture<FrameReply>>> sent = caller.submit(() -> {

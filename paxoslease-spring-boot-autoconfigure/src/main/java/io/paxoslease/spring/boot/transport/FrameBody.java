@@ -1,0 +1,35 @@
+package io.paxoslease.spring.boot.transport;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/** Bytes whose number was announced. Takes memory for those that have come, not for those that were promised. */
+final class FrameBody {
+
+    private static final int AT_FIRST = 4 * 1024;
+
+    private final int length;
+    private byte[] bytes;
+    private int count;
+
+    FrameBody(int length) {
+        this.length = length;
+        this.bytes = new byte[Math.min(length, AT_FIRST)];
+    }
+
+    /** Takes what belongs to it and leaves what follows; says whether all has come. */
+    boolean read(ByteBuffer in) {
+        int more = Math.min(length - count, in.remaining());
+        if (count + more > bytes.length) {
+            bytes = Arrays.copyOf(bytes, Math.min(length, Math.max(2 * bytes.length, count + more)));
+        }
+        in.get(bytes, count, more);
+        count += more;
+        return count == length;
+    }
+
+    /** All of them, once they have come. */
+    byte[] bytes() {
+        return bytes;
+    }
+}

@@ -1,0 +1,18 @@
+package io.paxoslease.spring.boot.transport;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+/** How frames travel on the connections to one member: whether encrypted, and how their ends are told. Safe for any thread. */
+interface Protocol {
+
+    /** The bytes of a new connection, which may not be connected yet. */
+    ByteStream stream(SocketChannel socket) throws IOException;
+
+    /** All bytes of a request with a frame. */
+    ByteBuffer request(byte[] frame);
+
+    /** Reads the answer to one request. */
+    ReplyParser newParser();
+}

@@ -1,0 +1,285 @@
+package io.paxoslease.spring.boot.transport;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLEngineResult.Status;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes encrypted by TLS 1.3, both sides authenticated. The first {@link #read} or {@link #write} begins the handshake, and each carries it on; what is offered to
+ * {@code write} before it is over is not taken.
+ *
+ * <p>The expensive steps of the handshake are run by an executor. Until it says that it is done, the stream is busy and belongs to it: reads and
+ * writes do nothing. Afterwards the owner must read, then write, without waiting for the selector, since what is next may be here already.
+ *
+ * <p>Memory is bounded whatever the other side does: one record received, one to send, and no further bytes from a peer that does not read the
+ * answers that its own bytes demand.
+ */
+final class TlsStream implements ByteStream {
+
+    private static final String[] PROTOCOLS = {"TLSv1.3"};
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    /** So that the short records of a handshake are sent together. */
+    private static final int ROOM_FOR_SHORT_RECORDS = 4 * 1024;
+
+    private final SocketChannel socket;
+    private final SSLEngine engine;
+    private final Executor tasks;
+    private final Runnable whenDone;
+
+    private final int recordBytes;
+    private final ByteBuffer received;
+    private final ByteBuffer encrypted;
+    private boolean begun;
+
+    /** Hands the engine over: set by the owner before the tasks are, cleared by the executor's thread after them. */
+    private volatile boolean busy;
+
+    private @Nullable RuntimeException failureOfTask;
+
+    /**
+     * Takes over a connected, non-blocking socket and an engine that was not used.
+     *
+     * @param tasks runs the expensive steps of the handshake, at once or later; may reject them, but must not drop them
+     * @param whenDone called by a thread of the executor when the stream is no longer busy, perhaps after the owner has seen that already
+     */
+    TlsStream(SocketChannel socket, SSLEngine engine, Executor tasks, Runnable whenDone) {
+        this.socket = socket;
+        this.engine = engine;
+        this.tasks = tasks;
+        this.whenDone = whenDone;
+        recordBytes = engine.getSession().getPacketBufferSize();
+        received = ByteBuffer.allocate(recordBytes);
+        encrypted = ByteBuffer.allocate(recordBytes + ROOM_FOR_SHORT_RECORDS);
+    }
+
+    /**
+     * The calling side, which accepts only a certificate for this host. It is never busy.
+     *
+     * @param host a name or an address, an IPv6 address with or without brackets
+     */
+    static TlsStream client(SocketChannel socket, SSLContext context, String host, int port) {
+        String name = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+        SSLEngine engine = context.createSSLEngine(name, port);
+        engine.setUseClientMode(true);
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setProtocols(PROTOCOLS);
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        engine.setSSLParameters(parameters);
+        return new TlsStream(socket, engine, Runnable::run, () -> {});
+    }
+
+    /** The answering side, which accepts only clients with a certificate. */
+    static TlsStream server(SocketChannel socket, SSLContext context, Executor tasks, Runnable whenDone) {
+        SSLEngine engine = context.createSSLEngine();
+        engine.setUseClientMode(false);
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setProtocols(PROTOCOLS);
+        parameters.setNeedClientAuth(true);
+        engine.setSSLParameters(parameters);
+        return new TlsStream(socket, engine, tasks, whenDone);
+    }
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        if (busy) {
+            return 0;
+        }
+        int before = into.position();
+        boolean ended = !owesAnAnswer() && socket.read(received) < 0;
+        try {
+            ended |= advance(into);
+        } catch (SSLException failure) {
+            sayGoodbye();
+            throw failure;
+        }
+        try {
+            flush();
+        } catch (IOException lost) {
+            // What was read before, perhaps an early answer, still counts; the end shows when the rest is read.
+        }
+        int added = into.position() - before;
+        return added == 0 && ended ? -1 : added;
+    }
+
+    @Override
+    public void write(ByteBuffer from) throws IOException {
+        if (busy) {
+            return;
+        }
+        flush();
+        try {
+            do {
+                advance(NOTHING);
+            } while (!busy
+                    && from.hasRemaining()
+                    && engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING
+                    && wrap(from));
+        } catch (SSLException failure) {
+            sayGoodbye();
+            throw failure;
+        }
+        flush();
+    }
+
+    @Override
+    public int interestOps() {
+        if (busy) {
+            return 0;
+        } else if (owesAnAnswer()) {
+            return SelectionKey.OP_WRITE;
+        }
+        return encrypted.position() > 0 ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ;
+    }
+
+    @Override
+    public void close() {
+        if (begun && !busy) {
+            sayGoodbye();
+        }
+        try {
+            socket.close();
+        } catch (IOException ignored) {
+            // it is gone either way
+        }
+    }
+
+    /** Whether the engine has to send something and there is no room for it: what it reads now could only add to that. */
+    private boolean owesAnAnswer() {
+        return encrypted.remaining() < recordBytes && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP;
+    }
+
+    /**
+     * Lets the engine do all that it can with what was received.
+     *
+     * @param into where plain text goes, or {@link #NOTHING}, for the handshake only
+     * @return whether the other side will send nothing more
+     */
+    private boolean advance(ByteBuffer into) throws IOException {
+        if (!begun) {
+            begun = true;
+            engine.beginHandshake();
+        }
+        received.flip();
+        try {
+            while (true) {
+                HandshakeStatus status = engine.getHandshakeStatus();
+                if (status == HandshakeStatus.NEED_TASK) {
+                    runTasks();
+                    if (busy) {
+                        return false;
+                    }
+                } else if (status == HandshakeStatus.NEED_WRAP
+                        && (wrap(NOTHING) || engine.getHandshakeStatus() != status)) {
+                    continue;
+                } else if (status == HandshakeStatus.NOT_HANDSHAKING && into == NOTHING) {
+                    return false;
+                } else if (!unwrap(into) && engine.getHandshakeStatus() == status) {
+                    return engine.isInboundDone();
+                }
+            }
+        } finally {
+            received.compact();
+        }
+    }
+
+    /** Hands the engine to the executor, which may have returned it already when this returns. */
+    private void runTasks() throws IOException {
+        Runnable first = engine.getDelegatedTask();
+        if (first == null) {
+            throw new SSLException("The handshake is stuck", failureOfTask);
+        }
+        busy = true;
+        try {
+            tasks.execute(() -> {
+                try {
+                    for (Runnable task = first; task != null; task = engine.getDelegatedTask()) {
+                        task.run();
+                    }
+                } catch (RuntimeException failure) {
+                    failureOfTask = failure;
+                } finally {
+                    busy = false;
+                    whenDone.run();
+                }
+            });
+        } catch (RejectedExecutionException full) {
+            busy = false;
+            throw new IOException("too many handshakes at once", full);
+        }
+    }
+
+    /** Decrypts one record; says whether there was one. */
+    private boolean unwrap(ByteBuffer into) throws IOException {
+        SSLEngineResult result;
+        try {
+            result = engine.unwrap(received, into);
+        } catch (RuntimeException failure) {
+            throw new SSLException("What was received cannot be handled", failure);
+        }
+        if (result.getStatus() == Status.BUFFER_OVERFLOW && into != NOTHING) {
+            throw new IOException("no room for a record in " + into);
+        } else if (result.getStatus() == Status.BUFFER_UNDERFLOW && received.remaining() == received.capacity()) {
+            throw new SSLException("record longer than " + recordBytes + " bytes");
+        }
+        return result.bytesConsumed() > 0 || result.bytesProduced() > 0;
+    }
+
+    /** Encrypts one record, or what the engine itself has to say; says whether there was something and room for it. */
+    private boolean wrap(ByteBuffer from) throws IOException {
+        if (encrypted.remaining() < recordBytes) {
+            flush();
+            if (encrypted.remaining() < recordBytes) {
+                return false;
+            }
+        }
+        SSLEngineResult result;
+        try {
+            result = engine.wrap(from, encrypted);
+        } catch (RuntimeException failure) {
+            throw new SSLException("Nothing can be sent", failure);
+        }
+        if (result.getStatus() == Status.BUFFER_OVERFLOW) {
+            throw new SSLException("record to send longer than " + recordBytes + " bytes");
+        } else if (result.getStatus() == Status.CLOSED && from.hasRemaining()) {
+            throw new ClosedChannelException();
+        }
+        return result.bytesProduced() > 0;
+    }
+
+    private void flush() throws IOException {
+        if (encrypted.position() > 0) {
+            encrypted.flip();
+            try {
+                socket.write(encrypted);
+            } finally {
+                encrypted.compact();
+            }
+        }
+    }
+
+    /** Sends the alert that says why, or that this is the end, if the socket takes it at once. */
+    private void sayGoodbye() {
+        try {
+            engine.closeOutbound();
+            while (!engine.isOutboundDone() && wrap(NOTHING)) {
+                // an alert may be followed by another
+            }
+            flush();
+        } catch (IOException | RuntimeException ignored) {
+            // the other side sees only that the connection ends
+        }
+    }
+}

@@ -1,0 +1,273 @@
+package io.paxoslease.spring.boot.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.paxoslease.wire.FrameReply;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A channel and a server over real sockets on the loopback interface. */
+@Timeout(120)
+class TcpFrameChannelTests {
+
+    private static final int MAX_RESPONSE = 200_000;
+    private static final long LONG = Duration.ofSeconds(20).toNanos();
+    private static final long SHORT = Duration.ofMillis(250).toNanos();
+
+    private final List<AutoCloseable> closeables = new ArrayList<>();
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable closeable : closeables) {
+            closeable.close();
+        }
+    }
+
+    private SocketFrameChannel channel(String url, @Nullable SSLContext context) {
+        SocketFrameChannel channel =
+                SocketFrameChannel.tcp("test", Map.of("n2", URI.create(url)), MAX_RESPONSE, () -> context);
+        closeables.add(0, channel);
+        return channel;
+    }
+
+    private TcpFrameServer echo(@Nullable SSLContext context, int port) throws IOException {
+        TcpFrameServer server = new TcpFrameServer(
+                "test",
+                TomcatNode.handler(frame -> new FrameReply(200, frame)),
+                context == null ? null : () -> context);
+        closeables.add(server);
+        server.open(InetAddress.getLoopbackAddress(), port);
+        return server;
+    }
+
+    private static CompletableFuture<FrameReply> send(SocketFrameChannel channel, byte[] frame, long nanos) {
+        return channel.exchange("n2", frame, nanos).toCompletableFuture();
+    }
+
+    private static void assertEchoes(SocketFrameChannel channel, int length) throws Exception {
+        byte[] frame = new byte[length];
+        new SplittableRandom(length).nextBytes(frame);
+        FrameReply reply = send(channel, frame, LONG).get();
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.body()).isEqualTo(frame);
+    }
+
+    private static String failure(CompletableFuture<FrameReply> exchange) throws InterruptedException {
+        try {
+            throw new AssertionError("Answered with " + exchange.get().status());
+        } catch (ExecutionException failed) {
+            assertThat(failed.getCause()).isExactlyInstanceOf(IOException.class);
+            return failed.getCause().getMessage();
+        }
+    }
+
+    /** A member that answers the first bytes that it gets with these. */
+    private String answering(byte[] answer) throws IOException {
+        ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        closeables.add(server);
+        Thread thread = new Thread(() -> {
+            try (Socket socket = server.accept()) {
+                assertThat(socket.getInputStream().read()).isNotNegative();
+                new DataOutputStream(socket.getOutputStream()).write(answer);
+                assertThat(socket.getInputStream().skip(Long.MAX_VALUE)).isNotNegative();
+            } catch (IOException ended) {
+                // the test looks at the other side
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return "tcp://127.0.0.1:" + server.getLocalPort();
+    }
+
+    @Test
+    void carriesFramesOfAllSizes() throws Exception {
+        SocketFrameChannel channel = channel("tcp://127.0.0.1:" + echo(null, 0).port(), null);
+        for (int length : new int[] {0, 1, 100, 4_096, TomcatNode.MAX_FRAME_BYTES}) {
+            assertEchoes(channel, length);
+        }
+    }
+
+    @Test
+    void carriesSeveralAtOnce() throws Exception {
+        SocketFrameChannel channel = channel("tcp://127.0.0.1:" + echo(null, 0).port(), null);
+        List<CompletableFuture<FrameReply>> replies = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            replies.add(send(channel, new byte[] {(byte) i}, LONG));
+        }
+        for (int i = 0; i < 50; i++) {
+            assertThat(replies.get(i).get().body()).containsExactly(i);
+        }
+    }
+
+    @Test
+    void connectsAgainToAMemberThatWasRestarted() throws Exception {
+        TcpFrameServer before = echo(null, 0);
+        SocketFrameChannel channel = channel("tcp://127.0.0.1:" + before.port(), null);
+        assertEchoes(channel, 10);
+        before.close();
+        echo(null, before.port());
+        assertEchoes(channel, 10);
+    }
+
+    @Nested
+    class AnAnswer {
+
+        @ParameterizedTest
+        @CsvSource({
+            "ffffffff00c8, something that is no answer to a frame",
+            "00000001000101, something that is no answer to a frame",
+            "00030d4100c8, more than 200000 bytes",
+        })
+        void thatCannotBeAcceptedIsNamed(String hex, String words) throws Exception {
+            SocketFrameChannel channel = channel(answering(HexFormat.of().parseHex(hex)), null);
+            assertThat(failure(send(channel, new byte[10], LONG))).endsWith("answered with " + words);
+        }
+
+        @Test
+        void thatEndsTooEarlySaysSo() throws Exception {
+            TcpFrameServer server = new TcpFrameServer(
+                    "test", TomcatNode.handler(frame -> new FrameReply(200, new byte[150_000])), null);
+            server.open(InetAddress.getLoopbackAddress(), 0);
+            // The answer does not fit into the buffers of the sockets, and this one does not read on.
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                    ServerSocket middle = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+                SocketFrameChannel channel = channel("tcp://127.0.0.1:" + middle.getLocalPort(), null);
+                CompletableFuture<FrameReply> exchange = send(channel, new byte[10], LONG);
+                try (Socket caller = middle.accept()) {
+                    socket.getOutputStream().write(caller.getInputStream().readNBytes(14));
+                    caller.getOutputStream().write(socket.getInputStream().readNBytes(1_000));
+                }
+                assertThat(failure(exchange)).contains("closed in the middle of an answer");
+            }
+            server.close();
+        }
+
+        @Test
+        void ofAWebServerSaysSo() throws Exception {
+            SocketFrameChannel channel =
+                    channel(answering("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII)), null);
+            assertThat(failure(send(channel, new byte[10], LONG)))
+                    .contains("answered with HTTP")
+                    .contains("paxoslease.tcp.port");
+        }
+
+        @Test
+        void thatDoesNotComeFailsInTime() throws Exception {
+            SocketFrameChannel channel = channel(answering(new byte[0]), null);
+            assertThat(failure(send(channel, new byte[10], SHORT))).contains("no answer from tcp://127.0.0.1:");
+        }
+    }
+
+    @Nested
+    class Encrypted {
+
+        @TempDir
+        Path directory;
+
+        @Test
+        void framesOfAllSizesPass() throws Exception {
+            SSLContext context = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            SocketFrameChannel channel =
+                    channel("tls://localhost:" + echo(context, 0).port(), context);
+            for (int length : new int[] {0, 1, 100, 4_096, TomcatNode.MAX_FRAME_BYTES}) {
+                assertEchoes(channel, length);
+            }
+            List<CompletableFuture<FrameReply>> replies = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                replies.add(send(channel, new byte[] {(byte) i}, LONG));
+            }
+            for (int i = 0; i < 50; i++) {
+                assertThat(replies.get(i).get().body()).containsExactly(i);
+            }
+        }
+
+        @Test
+        void aMemberWithAnotherKeyIsNotTrusted() throws Exception {
+            SSLContext own = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            SSLContext other = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            String url = "tls://localhost:" + echo(other, 0).port();
+            assertThat(failure(send(channel(url, own), new byte[10], LONG)))
+                    .startsWith("no secure connection to " + url);
+        }
+
+        @Test
+        void aMemberOfAnotherNameIsNotTrusted() throws Exception {
+            SSLContext context = TestCertificates.context(TestCertificates.keyStore(directory, "elsewhere.example"));
+            String url = "tls://localhost:" + echo(context, 0).port();
+            assertThat(failure(send(channel(url, context), new byte[10], LONG)))
+                    .startsWith("no secure connection to " + url);
+        }
+
+        @Test
+        void aCallerWithoutACertificateIsNotAnswered() throws Exception {
+            Path key = TestCertificates.keyStore(directory, "localhost");
+            String url =
+                    "tls://localhost:" + echo(TestCertificates.context(key), 0).port();
+            assertThat(failure(send(channel(url, TestCertificates.trusting(key, null)), new byte[10], LONG)))
+                    .startsWith("no secure connection to " + url);
+        }
+
+        @Test
+        void aPlainCallerIsNotAnswered() throws Exception {
+            SSLContext context = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            String url = "tcp://localhost:" + echo(context, 0).port();
+            assertThat(failure(send(channel(url, null), new byte[10], LONG))).contains(url);
+        }
+
+        @Test
+        void aPlainMemberIsNotTrusted() throws Exception {
+            SSLContext context = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            String url = "tls://localhost:" + echo(null, 0).port();
+            assertThat(failure(send(channel(url, context), new byte[10], LONG)))
+                    .startsWith("no secure connection to " + url);
+        }
+
+        @Test
+        void withoutABundleNothingIsSent() throws Exception {
+            assertThat(failure(send(channel("tls://localhost:" + echo(null, 0).port(), null), new byte[10], LONG)))
+                    .contains("there is no SSL bundle");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "http://localhost:8080",
+                "tcp://localhost",
+                "tcp://localhost:7411/path",
+                "tcp://us_er:7411",
+                "tcp://user@localhost:7411",
+                "tcp://localhost:7411?a=b"
+            })
+    void refusesAUrlThatWouldNotDoWhatItSays(String url) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> channel(url, null))
+                .withMessageContaining("The URL of member n2")
+                .withMessageContaining(url);
+    }
+}

@@ -1,0 +1,358 @@
+package io.paxoslease.spring.boot.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.spring.boot.transport.TcpFrameServer.Limits;
+import io.paxoslease.wire.FrameHandler;
+import io.paxoslease.wire.FrameReply;
+import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Real sockets on the loopback interface; times are upper bounds with room for a busy machine. */
+@Timeout(120)
+class TcpFrameServerTests {
+
+    private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Limits PATIENT = new Limits(16, 4, LONG, LONG);
+    private static final int TOO_LARGE = 413;
+    private static final int NOT_VALID = 401;
+
+    private final List<Closeable> closeables = new ArrayList<>();
+    private final AtomicInteger handled = new AtomicInteger();
+
+    /** Sends each frame back and says that it is valid if its first byte is not zero. */
+    private final FrameHandler echo = TomcatNode.handler(frame -> {
+        handled.incrementAndGet();
+        return new FrameReply(frame.length > 0 && frame[0] == 0 ? NOT_VALID : 200, frame);
+    });
+
+    @AfterEach
+    void closeAll() throws IOException {
+        for (Closeable closeable : closeables) {
+            closeable.close();
+        }
+    }
+
+    private TcpFrameServer server(Limits limits) throws IOException {
+        return server(echo, limits);
+    }
+
+    private TcpFrameServer server(FrameHandler handler, Limits limits) throws IOException {
+        TcpFrameServer server = new TcpFrameServer("test", handler, null, limits);
+        closeables.add(server::close);
+        server.open(LOOPBACK, 0);
+        return server;
+    }
+
+    private Sender sender(TcpFrameServer server) throws IOException {
+        Sender sender = new Sender(server.port());
+        closeables.add(0, sender);
+        return sender;
+    }
+
+    private static byte[] frame(int length) {
+        byte[] frame = new byte[length];
+        new SplittableRandom(length).nextBytes(frame);
+        if (length > 0) {
+            frame[0] = 1;
+        }
+        return frame;
+    }
+
+    /** A sender whose every byte the test writes. */
+    private static final class Sender implements Closeable {
+
+        private final Socket socket;
+        private final DataInputStream in;
+        private final DataOutputStream out;
+
+        Sender(int port) throws IOException {
+            socket = new Socket(LOOPBACK, port);
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(20_000);
+            in = new DataInputStream(socket.getInputStream());
+            out = new DataOutputStream(socket.getOutputStream());
+        }
+
+        void write(byte[] frame) throws IOException {
+            byte[] all = new byte[4 + frame.length];
+            System.arraycopy(frame, 0, all, 4, frame.length);
+            for (int i = 0; i < 4; i++) {
+                all[i] = (byte) (frame.length >> 24 - 8 * i);
+            }
+            out.write(all);
+        }
+
+        FrameReply answer() throws IOException {
+            int length = in.readInt();
+            int status = in.readShort();
+            return new FrameReply(status, in.readNBytes(length));
+        }
+
+        FrameReply exchange(byte[] frame) throws IOException {
+            write(frame);
+            return answer();
+        }
+
+        boolean isClosedByPeer() throws IOException {
+            try {
+                return in.read() < 0;
+            } catch (SocketException reset) {
+                return true;
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    @Nested
+    class AFrame {
+
+        @Test
+        void isAnsweredOnTheSameConnectionAgainAndAgain() throws Exception {
+            Sender sender = sender(server(PATIENT));
+            for (int length : new int[] {0, 1, 100, 5_000, TomcatNode.MAX_FRAME_BYTES}) {
+                FrameReply reply = sender.exchange(frame(length));
+                assertThat(reply.status()).isEqualTo(200);
+                assertThat(reply.body()).isEqualTo(frame(length));
+            }
+        }
+
+        @Test
+        void mayComeByteByByte() throws Exception {
+            Sender sender = sender(server(PATIENT));
+            sender.out.writeInt(300);
+            sender.out.flush();
+            for (byte next : frame(300)) {
+                sender.out.write(next);
+            }
+            assertThat(sender.answer().body()).isEqualTo(frame(300));
+        }
+
+        @Test
+        void isRefusedUnreadIfItIsTooLong() throws Exception {
+            Sender sender = sender(server(PATIENT));
+            sender.out.writeInt(TomcatNode.MAX_FRAME_BYTES + 1);
+            FrameReply reply = sender.answer();
+            assertThat(reply.status()).isEqualTo(TOO_LARGE);
+            assertThat(new String(reply.body(), StandardCharsets.UTF_8))
+                    .contains(Integer.toString(TomcatNode.MAX_FRAME_BYTES));
+            assertThat(sender.isClosedByPeer()).isTrue();
+            assertThat(handled).hasValue(0);
+        }
+
+        @Test
+        void isRefusedIfItsLengthIsNegative() throws Exception {
+            Sender sender = sender(server(PATIENT));
+            sender.out.writeInt(-1);
+            assertThat(sender.answer().status()).isEqualTo(TOO_LARGE);
+            assertThat(sender.isClosedByPeer()).isTrue();
+        }
+
+        @Test
+        void isNotHandledIfItsEndDoesNotCome() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            Sender sender = sender(server);
+            sender.out.writeInt(100);
+            sender.out.write(frame(99));
+            sender.socket.shutdownOutput();
+            assertThat(sender.isClosedByPeer()).isTrue();
+            assertThat(sender(server).exchange(frame(10)).status()).isEqualTo(200);
+            assertThat(handled).hasValue(1);
+        }
+
+        @Test
+        void ofAHandlerThatFailsCostsItsConnectionOnly() throws Exception {
+            TcpFrameServer server = server(
+                    TomcatNode.handler(frame -> {
+                        if (frame.length == 7) {
+                            throw new IllegalStateException("impossible");
+                        }
+                        return new FrameReply(200, frame);
+                    }),
+                    PATIENT);
+            Sender other = sender(server);
+            assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
+            Sender failing = sender(server);
+            failing.write(frame(7));
+            assertThat(failing.isClosedByPeer()).isTrue();
+            assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
+        }
+
+        @Test
+        void thatDoesNotWaitForTheAnswersBeforeItEndsTheConnection() throws Exception {
+            TcpFrameServer server = server(
+                    TomcatNode.handler(frame -> new FrameReply(200, new byte[TomcatNode.MAX_FRAME_BYTES])), PATIENT);
+            Sender greedy = sender(server);
+            assertThatIOException().isThrownBy(() -> {
+                for (int i = 0; i < 10_000; i++) {
+                    greedy.write(frame(1_000));
+                }
+            });
+        }
+    }
+
+    @Nested
+    class Limit {
+
+        @Test
+        void ofAWebClientThatLostItsWay() throws Exception {
+            Sender lost = sender(server(PATIENT));
+            lost.out.writeBytes("POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n");
+            assertThat(lost.answer().status()).isEqualTo(TOO_LARGE);
+            assertThat(lost.isClosedByPeer()).isTrue();
+        }
+
+        @Test
+        void ofConnectionsClosesTheOneThatWasIdleForLongest() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            List<Sender> all = new ArrayList<>();
+            for (int i = 0; i < PATIENT.connections(); i++) {
+                all.add(sender(server));
+                all.get(i).exchange(frame(5));
+            }
+            all.get(0).exchange(frame(5));
+            Sender oneMore = sender(server);
+            assertThat(oneMore.exchange(frame(5)).status()).isEqualTo(200);
+            assertThat(all.get(1).isClosedByPeer()).isTrue();
+            assertThat(all.get(0).exchange(frame(5)).status()).isEqualTo(200);
+            assertThat(all.get(2).exchange(frame(5)).status()).isEqualTo(200);
+        }
+
+        /** Strangers can push out each other, but nobody who brought a valid frame. */
+        @Test
+        void ofConnectionsClosesThoseOfStrangersFirst() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            Sender member = sender(server);
+            assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
+            Sender stranger = sender(server);
+            assertThat(stranger.exchange(new byte[5]).status()).isEqualTo(NOT_VALID);
+            for (int i = 0; i < 3 * PATIENT.connections(); i++) {
+                sender(server);
+            }
+            assertThat(stranger.isClosedByPeer()).isTrue();
+            assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
+        }
+
+        @Test
+        void ofUnfinishedFramesClosesOneMore() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            List<Sender> slow = new ArrayList<>();
+            for (int i = 0; i < PATIENT.unfinished(); i++) {
+                slow.add(sender(server));
+                slow.get(i).out.writeInt(10);
+                slow.get(i).out.write(1);
+            }
+            // In this order: what was written before is read before.
+            assertThat(sender(server).exchange(frame(5)).status()).isEqualTo(200);
+            Sender oneMore = sender(server);
+            oneMore.out.write(0);
+            assertThat(oneMore.isClosedByPeer()).isTrue();
+            slow.get(0).out.write(new byte[9]);
+            assertThat(slow.get(0).answer().status()).isEqualTo(200);
+        }
+
+        @Test
+        void ofTimeForAPartOfAFrame() throws Exception {
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), LONG));
+            Sender slow = sender(server);
+            assertThat(slow.exchange(frame(5)).status()).isEqualTo(200);
+            slow.out.write(0);
+            assertThat(slow.isClosedByPeer()).isTrue();
+        }
+
+        @Test
+        void ofTimeUntilTheFirstValidFrame() throws Exception {
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), LONG));
+            assertThat(sender(server).isClosedByPeer()).isTrue();
+        }
+
+        @Test
+        void ofTimeForTakingAnAnswer() throws Exception {
+            byte[] answer = new byte[TomcatNode.MAX_FRAME_BYTES];
+            TcpFrameServer server = server(
+                    TomcatNode.handler(frame -> new FrameReply(200, answer)),
+                    new Limits(16, 4, Duration.ofMillis(500), LONG));
+            Sender deaf = sender(server);
+            assertThatIOException().isThrownBy(() -> {
+                for (int i = 0; i < 10_000; i++) {
+                    deaf.write(frame(10));
+                    Thread.sleep(5);
+                }
+            });
+        }
+
+        @Test
+        void ofIdleTimeClosesTheConnection() throws Exception {
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), Duration.ofSeconds(2)));
+            Sender sender = sender(server);
+            assertThat(sender.exchange(frame(5)).status()).isEqualTo(200);
+            Thread.sleep(600);
+            assertThat(sender.exchange(frame(5)).status()).isEqualTo(200);
+            assertThat(sender.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Nested
+    class ThePort {
+
+        @Test
+        void isTakenOnce() throws Exception {
+            TcpFrameServer first = server(PATIENT);
+            TcpFrameServer second = new TcpFrameServer("second", echo, null);
+            assertThatIOException()
+                    .isThrownBy(() -> second.open(LOOPBACK, first.port()))
+                    .isInstanceOf(BindException.class);
+            second.open(LOOPBACK, 0);
+            assertThatIllegalStateException().isThrownBy(() -> second.open(LOOPBACK, 0));
+            assertThat(sender(second).exchange(frame(1)).status()).isEqualTo(200);
+            second.close();
+        }
+
+        @Test
+        void isFreeAgainAfterClosing() throws Exception {
+            TcpFrameServer first = server(PATIENT);
+            Sender sender = sender(first);
+            sender.exchange(frame(1));
+            first.close();
+            assertThat(sender.isClosedByPeer()).isTrue();
+            TcpFrameServer next = new TcpFrameServer("next", echo, null);
+            next.open(LOOPBACK, first.port());
+            assertThat(sender(next).exchange(frame(1)).status()).isEqualTo(200);
+            next.close();
+            await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .doesNotContain("paxoslease-next-tcp-server"));
+        }
+
+        @Test
+        void staysClosed() throws Exception {
+            TcpFrameServer server = new TcpFrameServer("test", echo, null);
+            server.close();
+            assertThatIllegalStateException().isThrownBy(() -> server.open(LOOPBACK, 0));
+        }
+    }
+}
