@@ -4,6 +4,7 @@ import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,17 +65,17 @@ public final class FrameChannels {
                 default -> plain.put(member, url);
             }
         });
-        Map<FrameChannel, Map<String, URI>> channels = new LinkedHashMap<>();
-        if (!plain.isEmpty() || members.isEmpty()) {
-            channels.put(SocketFrameChannel.http(name, plain, basePath, maxResponseBytes), plain);
+        Mixed all = new Mixed(new ArrayList<>(), new HashMap<>());
+        if (!plain.isEmpty()) {
+            all.add(SocketFrameChannel.http(name, plain, basePath, maxResponseBytes), plain);
         }
         if (!secure.isEmpty()) {
-            channels.put(new HttpsFrameChannel(name, secure, basePath, maxResponseBytes, sslContext), secure);
+            all.add(new HttpsFrameChannel(name, secure, basePath, maxResponseBytes, sslContext), secure);
         }
         if (!sockets.isEmpty()) {
-            channels.put(SocketFrameChannel.tcp(name, sockets, maxResponseBytes, sslContext), sockets);
+            all.add(SocketFrameChannel.tcp(name, sockets, maxResponseBytes, sslContext), sockets);
         }
-        return channels.size() == 1 ? channels.keySet().iterator().next() : Mixed.of(channels);
+        return all.channels.size() == 1 ? all.channels.get(0) : all;
     }
 
     static CompletableFuture<FrameReply> notAMember(String member) {
@@ -83,10 +84,9 @@ public final class FrameChannels {
 
     private record Mixed(List<FrameChannel> channels, Map<String, FrameChannel> byMember) implements FrameChannel {
 
-        static Mixed of(Map<FrameChannel, Map<String, URI>> channels) {
-            Map<String, FrameChannel> byMember = new HashMap<>();
-            channels.forEach((channel, members) -> members.keySet().forEach(member -> byMember.put(member, channel)));
-            return new Mixed(List.copyOf(channels.keySet()), byMember);
+        void add(FrameChannel channel, Map<String, URI> members) {
+            channels.add(channel);
+            members.keySet().forEach(member -> byMember.put(member, channel));
         }
 
         @Override

@@ -317,7 +317,9 @@ class HttpsFrameChannelTests {
     @Test
     void theChannelFitsTheUrls() {
         Supplier<SSLContext> contexts = () -> context;
-        assertThat(closing(FrameChannels.create("n1", Map.of(), "/x", 1, contexts)))
+        FrameChannel alone = closing(FrameChannels.create("n1", Map.of(), "/x", 1, contexts));
+        assertThat(alone.exchange("a", new byte[1], 1).toCompletableFuture()).isCompletedExceptionally();
+        assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("tcp://a:1")), "/x", 1, contexts)))
                 .isInstanceOf(SocketFrameChannel.class);
         assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("http://a")), "/x", 1, contexts)))
                 .isInstanceOf(SocketFrameChannel.class);
