@@ -117,6 +117,9 @@ final class PaxosLeaseLifecycle
             return;
         }
         if (cell.answersOverTcp()) {
+            if (cell.answersIn(Port.APPLICATION)) {
+                requireOpenPort();
+            }
             openPort();
         } else if (cell.answersIn(Port.MANAGEMENT)) {
             requireManagementServer();

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.spring.bounded.FreePorts;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -54,26 +56,40 @@ class EarlyStartTests {
 
     @Test
     void aMemberDoesNotCountItsQuarantineBeforeItsPortIsBound() {
-        assertThatThrownBy(() -> start("n0").close())
+        assertThatThrownBy(() -> start("n0", "--paxoslease.members.n0=http://localhost:18099")
+                        .close())
+                .hasRootCauseInstanceOf(IllegalStateException.class)
+                .hasStackTraceContaining("before the web server");
+    }
+
+    /** Its acceptor answers in the web server too, where a former process of this id may still answer. */
+    @Test
+    void aMemberWithAPortOfItsOwnDoesNotEither() throws Exception {
+        int port = FreePorts.take(1)[0];
+        assertThatThrownBy(() -> start(
+                                "n0", "--paxoslease.transport=tcp", "--paxoslease.members.n0=tcp://localhost:" + port)
+                        .close())
                 .hasRootCauseInstanceOf(IllegalStateException.class)
                 .hasStackTraceContaining("before the web server");
     }
 
     @Test
     void aNodeWithoutAcceptorMayStartEarly() {
-        try (ConfigurableApplicationContext application = start("other")) {
+        try (ConfigurableApplicationContext application =
+                start("other", "--paxoslease.members.n0=http://localhost:18099")) {
             assertThat(application.getBean(LeaseNode.class).acceptorState()).isEqualTo(AcceptorState.NONE);
         }
     }
 
-    private static ConfigurableApplicationContext start(String nodeId) {
+    private static ConfigurableApplicationContext start(String nodeId, String... more) {
+        String[] settings = {
+            "--spring.main.banner-mode=off",
+            "--logging.level.root=warn",
+            "--server.port=0",
+            "--paxoslease.node-id=" + nodeId
+        };
         return new SpringApplicationBuilder(App.class)
                 .web(WebApplicationType.SERVLET)
-                .run(
-                        "--spring.main.banner-mode=off",
-                        "--logging.level.root=warn",
-                        "--server.port=0",
-                        "--paxoslease.node-id=" + nodeId,
-                        "--paxoslease.members.n0=http://localhost:18099");
+                .run(Stream.concat(Stream.of(settings), Stream.of(more)).toArray(String[]::new));
     }
 }
