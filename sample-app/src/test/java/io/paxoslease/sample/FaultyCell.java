@@ -36,8 +36,10 @@ final class FaultyCell implements AutoCloseable {
      * Prepares the cell.
      *
      * @param network what is between the nodes; if empty they are on ports of this machine and nothing is between them
+     * @param tcp whether they talk over TCP on ports of their own, instead of HTTP
      */
-    FaultyCell(Path directory, int size, Optional<FaultyNetwork> network, Random random) throws IOException {
+    FaultyCell(Path directory, int size, Optional<FaultyNetwork> network, boolean tcp, Random random)
+            throws IOException {
         this.directory = directory;
         this.network = network;
         this.random = random;
@@ -49,14 +51,16 @@ final class FaultyCell implements AutoCloseable {
                 "--sample.invoices.rate=200ms",
                 "--sample.report.rate=300ms",
                 "--sample.cleanup.rate=500ms"));
-        int basePort = network.isPresent() ? PORT : Ports.freeRow(size);
+        common.add("--paxoslease.transport=" + (tcp ? "tcp" : "http"));
+        int basePort = network.isPresent() ? PORT : Ports.freeRow(2 * size);
         List<NodeProcess> nodes = new ArrayList<>();
         for (int i = 0; i < size; i++) {
             int node = i;
             String id = "node-" + (i + 1);
             int port = network.isPresent() ? PORT : basePort + i;
             String host = network.map(net -> net.address(node)).orElse("127.0.0.1");
-            common.add("--paxoslease.members." + id + "=http://" + host + ":" + port);
+            common.add("--paxoslease.members." + id + "="
+                    + (tcp ? "tcp://" + host + ":" + (port + size) : "http://" + host + ":" + port));
             nodes.add(new NodeProcess(
                     id,
                     "http://" + network.map(net -> net.outsideAddress(node)).orElse("127.0.0.1") + ":" + port,

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.condition.OS;
  * journals and an outside observer are asked whether two nodes ever held one lease, or a fencing token fell.
  *
  * <p>Half a minute by default. {@code -Pfaults} runs it alone, {@code -Dpaxoslease.minutes=…} for longer, {@code -Dpaxoslease.nodes=5} with more nodes,
- * {@code -Dpaxoslease.seed=…} with the same choices again. Writes {@code target/faulty-cell/report.txt} and {@code timeline.svg}.
+ * {@code -Dpaxoslease.seed=…} with the same choices again; over TCP if the seed is even, else over HTTP. Writes {@code target/faulty-cell/report.txt} and {@code timeline.svg}.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "network namespaces and one monotonic clock for all processes")
 class FaultyCellIT {
@@ -41,6 +41,9 @@ class FaultyCellIT {
             Math.round(60 * Double.parseDouble(System.getProperty("paxoslease.minutes", ALONE ? "4" : "0.5"))));
     private static final int NODES = Integer.getInteger("paxoslease.nodes", 3);
     private static final long SEED = Long.getLong("paxoslease.seed", System.nanoTime());
+    /** Both ways in turn: the seed is the time, unless it is told. */
+    private static final boolean TCP = SEED % 2 == 0;
+
     private static final long LEASE_MILLIS = RealCell.LEASE_TIME.toMillis();
 
     private final Random random = new Random(SEED);
@@ -115,15 +118,15 @@ class FaultyCellIT {
         emptyDirectory();
         network = obstacle.isEmpty() ? Optional.of(new FaultyNetwork(NODES, SEED)) : Optional.empty();
         try (FaultyNetwork closedLast = network.orElse(null);
-                FaultyCell cell = new FaultyCell(DIRECTORY, NODES, network, clockRandom)) {
+                FaultyCell cell = new FaultyCell(DIRECTORY, NODES, network, TCP, clockRandom)) {
             faulty = cell;
             cell.cell().startAll();
             try (LeaderObserver observer = new LeaderObserver(cell.nodes(), Duration.ofMillis(40))) {
                 cell.cell().awaitSteady();
                 long startNanos = System.nanoTime();
                 figure(
-                        "%d nodes, %s of faults, -Dpaxoslease.nodes=%d -Dpaxoslease.seed=%d",
-                        NODES, DURATION, NODES, SEED);
+                        "%d nodes over %s, %s of faults, -Dpaxoslease.nodes=%d -Dpaxoslease.seed=%d",
+                        NODES, TCP ? "TCP" : "HTTP", DURATION, NODES, SEED);
                 // Wall clocks that are far off end what is promised about tokens when nodes restart, so that comes
                 // last, without restarts.
                 long lastPartNanos =
