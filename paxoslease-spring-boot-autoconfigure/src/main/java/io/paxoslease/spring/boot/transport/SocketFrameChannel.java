@@ -185,7 +185,7 @@ public final class SocketFrameChannel implements FrameChannel {
     }
 
     /** A failure that comes at every turn must not keep a processor busy. */
-    private static void sleepABit() {
+    static void sleepABit() {
         try {
             Thread.sleep(10);
         } catch (InterruptedException ignored) {

@@ -189,17 +189,13 @@ public final class TcpFrameServer implements AutoCloseable {
                 }
             } catch (Throwable failure) {
                 LOG.log(Level.WARNING, "The TCP server of " + name + " goes on after a failure", failure);
-                sleepABit();
+                SocketFrameChannel.sleepABit();
             }
         }
         List.copyOf(peers).forEach(this::drop);
         handshakes.shutdown();
         close(server);
-        try {
-            selector.close();
-        } catch (IOException ignored) {
-            // nothing is left that it could do
-        }
+        close(selector);
     }
 
     private long sweepMillis() {
@@ -257,7 +253,7 @@ public final class TcpFrameServer implements AutoCloseable {
         } catch (IOException failure) {
             LOG.log(Level.DEBUG, "The TCP server of " + name + " could not accept a connection", failure);
             if (socket == null) {
-                sleepABit();
+                SocketFrameChannel.sleepABit();
             }
             close(socket);
         }
@@ -293,15 +289,6 @@ public final class TcpFrameServer implements AutoCloseable {
             }
         } catch (Exception ignored) {
             // it is gone either way
-        }
-    }
-
-    /** A failure that comes at every turn must not keep a processor busy. */
-    private static void sleepABit() {
-        try {
-            Thread.sleep(10);
-        } catch (InterruptedException ignored) {
-            // nobody interrupts this thread to any purpose
         }
     }
 }

@@ -79,7 +79,7 @@ final class TcpPeer {
      */
     void serve(ByteBuffer input) throws IOException {
         if (unwritten.hasRemaining()) {
-            write();
+            stream.write(unwritten);
         } else {
             input.clear();
             int count = stream.read(input);
@@ -135,10 +135,6 @@ final class TcpPeer {
                 .putShort((short) reply.status())
                 .put(reply.body())
                 .flip();
-        write();
-    }
-
-    private void write() throws IOException {
         stream.write(unwritten);
     }
 

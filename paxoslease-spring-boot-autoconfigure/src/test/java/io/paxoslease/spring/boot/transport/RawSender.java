@@ -22,7 +22,7 @@ final class RawSender implements Closeable {
         }
     }
 
-    private final Socket socket;
+    final Socket socket;
     final InputStream in;
 
     RawSender(int port) throws IOException {

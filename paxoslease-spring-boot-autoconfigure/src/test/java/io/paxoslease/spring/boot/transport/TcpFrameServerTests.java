@@ -14,8 +14,6 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
-import java.net.Socket;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,19 +77,17 @@ class TcpFrameServerTests {
         return frame;
     }
 
-    /** A sender whose every byte the test writes. */
+    /** A {@link RawSender} that knows where frames and answers end. */
     private static final class Sender implements Closeable {
 
-        private final Socket socket;
+        private final RawSender raw;
         private final DataInputStream in;
         private final DataOutputStream out;
 
         Sender(int port) throws IOException {
-            socket = new Socket(LOOPBACK, port);
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(20_000);
-            in = new DataInputStream(socket.getInputStream());
-            out = new DataOutputStream(socket.getOutputStream());
+            raw = new RawSender(port);
+            in = new DataInputStream(raw.in);
+            out = new DataOutputStream(raw.socket.getOutputStream());
         }
 
         void write(byte[] frame) throws IOException {
@@ -115,16 +111,12 @@ class TcpFrameServerTests {
         }
 
         boolean isClosedByPeer() throws IOException {
-            try {
-                return in.read() < 0;
-            } catch (SocketException reset) {
-                return true;
-            }
+            return raw.isClosedByPeer();
         }
 
         @Override
         public void close() throws IOException {
-            socket.close();
+            raw.close();
         }
     }
 
@@ -178,7 +170,7 @@ class TcpFrameServerTests {
             Sender sender = sender(server);
             sender.out.writeInt(100);
             sender.out.write(frame(99));
-            sender.socket.shutdownOutput();
+            sender.raw.socket.shutdownOutput();
             assertThat(sender.isClosedByPeer()).isTrue();
             assertThat(sender(server).exchange(frame(10)).status()).isEqualTo(200);
             assertThat(handled).hasValue(1);
