@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -51,6 +52,7 @@ public class NodeBenchmarks {
     private static final long LEASE = TimeUnit.SECONDS.toNanos(60);
     private static final Duration TIME = Duration.ofNanos(LEASE);
     private static final int TOGETHER = 512;
+    private static final int WORKERS = 128;
 
     /** How many leases are held. */
     @Param({"10000", "1000000"})
@@ -71,6 +73,7 @@ public class NodeBenchmarks {
     };
     private LeaseNode node;
     private long extensions;
+    private long round;
 
     /** Takes the leases, spread over the time after which each is extended. */
     @Setup
@@ -127,6 +130,25 @@ public class NodeBenchmarks {
         others.answer(node);
     }
 
+    /** One acquisition and the release that follows: proposed to three, answered by three, its taker called back. */
+    @Benchmark
+    @OperationsPerInvocation(WORKERS)
+    public void cycle() {
+        AtomicInteger taken = new AtomicInteger();
+        for (int worker = 0; worker < WORKERS; worker++) {
+            node.tryAcquireAsync(Workers.name(worker, round), TIME).thenAccept(lease -> {
+                lease.ifPresent(Lease::release);
+                taken.incrementAndGet();
+            });
+        }
+        round++;
+        others.answer(node);
+        while (taken.get() < WORKERS) {
+            Thread.onSpinWait();
+        }
+        others.answer(node);
+    }
+
     /** Two acceptors that accept, whose answers come when the benchmark says so. */
     private static final class Willing implements Transport {
 
@@ -136,16 +158,14 @@ public class NodeBenchmarks {
         public void start(Incarnation self, Receiver receiver) {}
 
         @Override
-        public void send(int acceptor, Request request) {
+        public synchronized void send(int acceptor, Request request) {
             if (acceptor == 1) {
                 requests.add(request);
             }
         }
 
         void answer(Receiver receiver) {
-            while (!requests.isEmpty()) {
-                List<Request> answered = requests;
-                requests = new ArrayList<>();
+            for (List<Request> answered = take(); !answered.isEmpty(); answered = take()) {
                 List<@Nullable Response> responses = new ArrayList<>(answered.size());
                 for (Request request : answered) {
                     responses.add(
@@ -161,6 +181,12 @@ public class NodeBenchmarks {
                 receiver.onAnswers(1, answered, responses);
                 receiver.onAnswers(2, answered, responses);
             }
+        }
+
+        private synchronized List<Request> take() {
+            List<Request> taken = requests;
+            requests = new ArrayList<>();
+            return taken;
         }
 
         @Override

@@ -65,6 +65,9 @@ final class Candidacy extends TimerHeap.Timer {
     /** Whether it is to be parked if it is still quiet when the next event comes. */
     boolean quiet;
 
+    /** Whether it is to be parked if it is still quiet when many others have become so. */
+    boolean young;
+
     /** What the last failed attempt met. */
     String lastReason = "no attempt was made";
 

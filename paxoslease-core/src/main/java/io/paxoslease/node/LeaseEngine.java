@@ -16,6 +16,7 @@ import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -34,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * has been told when the next comes.
  *
  * <p>Leases that are held and need nothing for now are kept without objects in {@link ParkedLeases}. Whatever is to happen to one first makes
- * it a {@link Candidacy} again; a candidacy that has become quiet is parked when the next event comes.
+ * it a {@link Candidacy} again; a candidacy that has become quiet is parked when the next event comes, or
+ * if it does not extend itself, when many others have become so.
  */
 final class LeaseEngine {
 
@@ -63,6 +65,9 @@ final class LeaseEngine {
      */
     private static final int MOST_EXTENDING = 4_096;
 
+    /** How many leases that do not extend themselves are not parked yet. */
+    static final int MOST_YOUNG = 512;
+
     /** Extensions of parked leases wait for each other by up to this part of T, so that they travel together. */
     private static final int COALESCED_PART = 512;
 
@@ -77,6 +82,7 @@ final class LeaseEngine {
     private final TimerHeap timers = new TimerHeap();
     private final ParkedLeases parked;
     private final List<Candidacy> quiet = new ArrayList<>();
+    private final ArrayDeque<Candidacy> young = new ArrayDeque<>();
     private int extending;
     private @Nullable Output current;
     private boolean attemptsTold;
@@ -461,9 +467,8 @@ final class LeaseEngine {
                 timers.schedule(candidacy, candidacy.dueNanos);
             }
         }
-        if (parks && !candidacy.quiet) {
-            candidacy.quiet = true;
-            quiet.add(candidacy);
+        if (parks) {
+            noteQuiet(candidacy);
         }
     }
 
@@ -494,11 +499,33 @@ final class LeaseEngine {
         current = out;
         for (Candidacy candidacy : quiet) {
             candidacy.quiet = false;
-            if (candidacies.get(candidacy.resource) == candidacy && isQuiet(candidacy)) {
-                park(candidacy);
-            }
+            parkIfQuiet(candidacy);
         }
         quiet.clear();
+        while (young.size() > MOST_YOUNG) {
+            Candidacy oldest = young.remove();
+            oldest.young = false;
+            parkIfQuiet(oldest);
+        }
+    }
+
+    /** What extends itself is parked at once, since its extensions wait for those of others there. Other leases may be released soon. */
+    private void noteQuiet(Candidacy candidacy) {
+        if (!firstClaim(candidacy).autoExtend) {
+            if (!candidacy.young) {
+                candidacy.young = true;
+                young.add(candidacy);
+            }
+        } else if (!candidacy.quiet) {
+            candidacy.quiet = true;
+            quiet.add(candidacy);
+        }
+    }
+
+    private void parkIfQuiet(Candidacy candidacy) {
+        if (isQuiet(candidacy) && candidacies.get(candidacy.resource) == candidacy) {
+            park(candidacy);
+        }
     }
 
     /** Whether there is nothing to remember but the tenure of one claim and the time of its next extension. */

@@ -29,8 +29,8 @@ final class HeldLeases {
     private final LongColumn spent;
     private int rows;
 
-    /** One event asks several times for the same lease. */
-    private @Nullable String lastFound;
+    /** One event asks several times for the same lease, and for most of an acquisition it is not held. */
+    private @Nullable String lastSought;
 
     private int lastSlot;
 
@@ -110,6 +110,7 @@ final class HeldLeases {
         int slot = find(tenure.resource());
         if (slot == ResourceIndex.NONE) {
             slot = index.add(tenure.resource(), ResourceIndex.PROPOSER);
+            lastSlot = slot;
             rows++;
         }
         Deadline deadline = tenure.deadline();
@@ -130,7 +131,7 @@ final class HeldLeases {
             endWallAhead.clear(slot);
             spent.set(slot, 0);
             rows--;
-            lastFound = null;
+            lastSlot = ResourceIndex.NONE;
             index.remove(slot, ResourceIndex.PROPOSER);
         }
     }
@@ -152,9 +153,9 @@ final class HeldLeases {
 
     @SuppressWarnings("ReferenceEquality") // another string with the same name is looked up
     private int find(String resource) {
-        if (resource != lastFound) {
+        if (resource != lastSought) {
             lastSlot = index.find(resource, ResourceIndex.PROPOSER);
-            lastFound = lastSlot == ResourceIndex.NONE ? null : resource;
+            lastSought = resource;
         }
         return lastSlot;
     }

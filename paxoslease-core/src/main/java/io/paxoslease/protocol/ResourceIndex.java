@@ -128,7 +128,7 @@ public final class ResourceIndex {
     }
 
     private void remember(String name, int slot) {
-        if (size > recent.length && recent.length < MOST_RECENT) {
+        if (4 * size > recent.length && recent.length < MOST_RECENT) {
             recent = new @Nullable String[recent.length * 2];
             recentHashCodes = new int[recent.length];
             recentSlots = new int[recent.length];

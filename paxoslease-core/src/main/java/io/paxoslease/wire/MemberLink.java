@@ -198,7 +198,7 @@ final class MemberLink {
         int bytes = 0;
         Request request;
         while (requests.size() < maxRequests && (request = queue.peek()) != null) {
-            bytes += FrameCodec.bytes(request);
+            bytes += FrameCodec.mostBytes(request);
             if (bytes > maxRequestBytes) {
                 break;
             }

@@ -180,7 +180,7 @@ class ParkedLeasesTests {
                 false,
                 1_000 * MILLI,
                 new Dice(1));
-        private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
+        private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 1_000, at(0)), ballots);
 
         InTheEngine() {
             acceptor.open(true, at(0));
@@ -217,11 +217,48 @@ class ParkedLeasesTests {
             assertThat(claim.tenure).isNotNull();
             if (autoExtend) {
                 event(1, true, out -> engine.autoExtend(claim, at(1), out));
+            } else {
+                comeAndGo(LeaseEngine.MOST_YOUNG);
             }
             event(2, true, out -> engine.onTime(at(2), out));
             assertThat(engine.parked()).isEqualTo(1);
             assertThat(engine.candidacies()).isEmpty();
             return claim;
+        }
+
+        private void comeAndGo(int count) {
+            for (int i = 0; i < count; i++) {
+                Claim other = claim("other-" + i);
+                event(1, true, out -> engine.submit(other, at(1), out));
+                event(1, true, out -> engine.withdraw(other, at(1), out));
+            }
+        }
+
+        /** To park it would be in vain if it is released before long. */
+        @Test
+        void aLeaseThatDoesNotExtendItselfKeepsItsObjectsUntilManyOthersHaveCome() {
+            Claim claim = claim("r");
+            event(1, true, out -> engine.submit(claim, at(1), out));
+            comeAndGo(LeaseEngine.MOST_YOUNG - 1);
+            time(2);
+            assertThat(engine.parked()).isZero();
+            assertThat(engine.candidacy("r").claims).containsExactly(claim);
+            comeAndGo(1);
+            time(2);
+            assertThat(engine.parked()).isEqualTo(1);
+        }
+
+        @Test
+        void aLeaseThatExtendsItselfFromNowOnIsParkedAtTheNextEvent() {
+            Claim claim = claim("r");
+            event(1, true, out -> engine.submit(claim, at(1), out));
+            time(2);
+            event(3, true, out -> engine.autoExtend(claim, at(3), out));
+            assertThat(engine.parked()).isZero();
+            time(4);
+            assertThat(engine.parked()).isEqualTo(1);
+            comeAndGo(LeaseEngine.MOST_YOUNG + 1);
+            assertThat(engine.parked()).isEqualTo(1);
         }
 
         @Test

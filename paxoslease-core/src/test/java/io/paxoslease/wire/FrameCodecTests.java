@@ -57,7 +57,7 @@ class FrameCodecTests {
 
         @ParameterizedTest
         @ValueSource(longs = {4, 5})
-        void aRequestIsAsLongAsForetold(long seed) {
+        void aRequestIsNotLongerThanForetold(long seed) {
             RandomGenerator random = Samples.random(seed);
             for (int i = 0; i < 2_000; i++) {
                 Request request = Samples.request(Samples.NODE_1, random);
@@ -65,7 +65,7 @@ class FrameCodecTests {
                         FrameCodec.encode(Samples.frame(Samples.NODE_1, Samples.NODE_2, 1, 1, List.of()), null).length;
                 int one = FrameCodec.encode(Samples.frame(Samples.NODE_1, Samples.NODE_2, 1, 1, List.of(request)), null)
                         .length;
-                assertThat(FrameCodec.bytes(request)).isEqualTo(one - empty);
+                assertThat(one - empty).isLessThanOrEqualTo(FrameCodec.mostBytes(request));
             }
         }
 
