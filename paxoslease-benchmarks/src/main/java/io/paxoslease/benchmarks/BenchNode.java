@@ -33,10 +33,14 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -210,6 +214,7 @@ final class BenchNode {
             case "cycles" -> cycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "async-cycles" -> asyncCycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "echo" -> echo(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "wakes" -> wakes(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "idle" -> idle(Long.parseLong(words[1]));
             case "hold" ->
                 hold(
@@ -289,6 +294,32 @@ final class BenchNode {
             echo.exchange(echoPeer, ECHO, 1_000_000_000L).toCompletableFuture().get();
             return true;
         });
+    }
+
+    /** What a thread's cycle has beyond that of a callback, by itself: each worker sleeps until another thread of this process wakes it. */
+    private String wakes(int workers, long millis) throws InterruptedException {
+        Queue<CompletableFuture<Boolean>> asleep = new ConcurrentLinkedQueue<>();
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread waker = new Thread(() -> {
+            while (!ended.get()) {
+                CompletableFuture<Boolean> next = asleep.poll();
+                if (next != null) {
+                    next.complete(true);
+                } else {
+                    LockSupport.parkNanos(1_000);
+                }
+            }
+            spentByWorkers.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+        });
+        waker.start();
+        String answer = inThreads(workers, millis, (worker, round) -> {
+            CompletableFuture<Boolean> woken = new CompletableFuture<>();
+            asleep.add(woken);
+            return woken.get(1, TimeUnit.SECONDS);
+        });
+        ended.set(true);
+        waker.join();
+        return answer;
     }
 
     /** An acquisition and an echo in turn, each when nothing else is under way: the release before has arrived long ago. */

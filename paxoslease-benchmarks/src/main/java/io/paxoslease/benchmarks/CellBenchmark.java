@@ -93,6 +93,7 @@ public final class CellBenchmark {
                     // A channel refuses more exchanges at once; the protocol never begins more than two.
                     measure(cell, "echo", workers, seconds);
                 }
+                measure(cell, "wakes", workers, seconds);
                 measure(cell, "cycles", workers, seconds);
                 measure(cell, "async-cycles", workers, seconds);
             }
