@@ -23,7 +23,8 @@ import java.util.stream.Stream;
  */
 final class Processes implements AutoCloseable {
 
-    private static final long START_MILLIS = 60_000;
+    /** A node that allows leases of a minute is in quarantine for longer than that. */
+    private static final long START_MILLIS = 180_000;
     private static final long END_MILLIS = 5_000;
 
     private final Path directory;
