@@ -27,6 +27,8 @@ import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
@@ -46,18 +48,20 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import javax.net.ssl.SSLContext;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
 
 /**
  * One process of the cell that {@link CellBenchmark} starts: a node behind a Tomcat, as an application has it, or with
- * {@code -Dtransport=tcp} on a port of its own. It does what the lines on its
+ * {@code -Dtransport=tcp}, or encrypted {@code tls}, on a port of its own. It does what the lines on its
  * standard input say and answers each with one line.
  */
 final class BenchNode {
 
     private static final byte[] ECHO = new byte[150];
-    private static final boolean TCP = System.getProperty("transport", "http").equals("tcp");
+    private static final String TRANSPORT = System.getProperty("transport", "http");
+    private static final boolean TCP = !TRANSPORT.equals("http");
 
     private final LeaseNode node;
     private final FrameChannel echo;
@@ -72,10 +76,11 @@ final class BenchNode {
     private final LongAdder spentByWorkers = new LongAdder();
     private boolean listening;
 
-    private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports) throws IOException {
+    private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports)
+            throws IOException, GeneralSecurityException {
         Map<String, URI> peers = new LinkedHashMap<>();
         for (int i = 0; i < ports.length; i++) {
-            peers.put("n" + (i + 1), URI.create((TCP ? "tcp" : "http") + "://127.0.0.1:" + ports[i]));
+            peers.put("n" + (i + 1), URI.create(TRANSPORT + "://127.0.0.1:" + ports[i]));
         }
         Cell cell = new Cell("bench", List.copyOf(peers.keySet()));
         Map<String, URI> all = Map.copyOf(peers);
@@ -94,14 +99,16 @@ final class BenchNode {
                 Map.of());
         WireSettings wire = new WireSettings(
                 cell, timing, settings.roundTimeout(), List.of(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
+        SSLContext tls =
+                TRANSPORT.equals("tls") ? SharedCertificate.context(Path.of(System.getProperty("certificate"))) : null;
         FrameChannel channel = TCP
-                ? SocketFrameChannel.tcp(nodeId, peers, wire.maxFrameBytes(), () -> null)
+                ? SocketFrameChannel.tcp(nodeId, peers, wire.maxFrameBytes(), () -> tls)
                 : SocketFrameChannel.http(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
         FrameTransport transport = new FrameTransport(wire, counted(channel), WireListener.NONE, NodeClock.SYSTEM);
         SecureRandom random = new SecureRandom();
         this.node = new LeaseNode(settings, transport, random);
         this.echo = TCP
-                ? SocketFrameChannel.tcp("echo", all, wire.maxFrameBytes(), () -> null)
+                ? SocketFrameChannel.tcp("echo", all, wire.maxFrameBytes(), () -> tls)
                 : SocketFrameChannel.http("echo", all, "/echo", wire.maxFrameBytes());
         this.echoPeer = peers.isEmpty() ? nodeId : peers.keySet().iterator().next();
         FrameServer server = new FrameServer(node.incarnation(), wire, node, WireListener.NONE, random);
@@ -117,7 +124,8 @@ final class BenchNode {
             }
         };
         if (TCP) {
-            new TcpFrameServer(nodeId, echoing(server, mirror), null).open(InetAddress.getLoopbackAddress(), port);
+            new TcpFrameServer(nodeId, echoing(server, mirror), tls == null ? null : () -> tls)
+                    .open(InetAddress.getLoopbackAddress(), port);
         } else {
             WebServer web = new TomcatServletWebServerFactory(port).getWebServer(context -> {
                 context.addServlet("paxoslease", new PaxosLeaseServlet(() -> server))

@@ -25,6 +25,7 @@ final class Processes implements AutoCloseable {
 
     /** A node that allows leases of a minute is in quarantine for longer than that. */
     private static final long START_MILLIS = 180_000;
+
     private static final long END_MILLIS = 5_000;
 
     private final Path directory;
