@@ -51,8 +51,8 @@ import org.springframework.test.util.ReflectionTestUtils;
 
 /**
  * A stranger against a cell of three whole applications with a shared secret. It reaches every acceptor, knows the format of the frames and the
- * names of cell, nodes and leases, and has recorded what the nodes sent to each other; it does not know the secret. Whatever it sends, the
- * leader leads on under the same token, no acceptor knows a lease or a session more, and the next tenure is an ordinary one.
+ * names of cell, nodes and leases, and has recorded what the nodes sent to each other; it does not know the secret. It sends everything to both
+ * ports at which a node with a TCP transport takes frames, and is answered alike. Whatever it sends, the leader leads on under the same token, no acceptor knows a lease or a session more, and the next tenure is an ordinary one.
  */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
@@ -72,9 +72,11 @@ class StrangerTests {
     private static final List<ConfigurableApplicationContext> APPLICATIONS = new ArrayList<>();
     private static final Map<String, Map<Integer, Integer>> ANSWERS = new TreeMap<>();
     private static int[] ports = {};
+    private static int[] tcpPorts = {};
 
     private final Random random = new Random(20_261_121);
     private final Map<Integer, RawSender> senders = new TreeMap<>();
+    private final Map<Integer, TcpSender> tcpSenders = new TreeMap<>();
     private List<String> before = List.of();
 
     @SpringBootConfiguration(proxyBeanMethods = false)
@@ -108,7 +110,9 @@ class StrangerTests {
 
     @BeforeAll
     static void startTheCell() throws IOException {
-        ports = FreePorts.take(NODES.size());
+        int[] free = FreePorts.take(2 * NODES.size());
+        ports = Arrays.copyOf(free, NODES.size());
+        tcpPorts = Arrays.copyOfRange(free, NODES.size(), free.length);
         for (int i = 0; i < ports.length; i++) {
             APPLICATIONS.add(new SpringApplicationBuilder(App.class)
                     .web(WebApplicationType.SERVLET)
@@ -119,9 +123,11 @@ class StrangerTests {
                             "--paxoslease.lease-time=" + LEASE_TIME,
                             "--paxoslease.security.shared-secret=" + SECRET,
                             "--paxoslease.node-id=n" + i,
-                            "--paxoslease.members.n0=http://localhost:" + ports[0],
-                            "--paxoslease.members.n1=http://localhost:" + ports[1],
-                            "--paxoslease.members.n2=http://localhost:" + ports[2]));
+                            "--paxoslease.transport=tcp",
+                            "--paxoslease.tcp.port=" + tcpPorts[i],
+                            "--paxoslease.members.n0=tcp://localhost:" + tcpPorts[0],
+                            "--paxoslease.members.n1=tcp://localhost:" + tcpPorts[1],
+                            "--paxoslease.members.n2=tcp://localhost:" + tcpPorts[2]));
         }
         node(0).election("job").start();
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
@@ -142,6 +148,9 @@ class StrangerTests {
     @AfterEach
     void nothingHasChanged(CapturedOutput output) throws Exception {
         for (RawSender sender : senders.values()) {
+            sender.close();
+        }
+        for (TcpSender sender : tcpSenders.values()) {
             sender.close();
         }
         assertThat(state()).isEqualTo(before);
@@ -281,6 +290,14 @@ class StrangerTests {
                 assertThat(count("too long, in chunks", sender.response())).isEqualTo(413);
             }
         }
+        for (int i = 0; i < 50; i++) {
+            try (TcpSender sender = new TcpSender(tcpPorts[i % 3])) {
+                sender.out.writeInt(i == 0 ? -1 : MAX_FRAME_BYTES + i * i * i * 10_000);
+                assertThat(count("too long, as announced over TCP", sender.answer()))
+                        .isEqualTo(413);
+                assertThat(sender.isClosedByPeer()).isTrue();
+            }
+        }
     }
 
     @Test
@@ -292,7 +309,11 @@ class StrangerTests {
             for (int i = 0; i < 300; i++) {
                 slow.add(new RawSender(ports[1]).write(head));
             }
-            assertThat(node(0).election("job").lease().orElseThrow().extend()).isTrue();
+            assertThat(send(
+                            "recorded, sent while bodies do not end",
+                            1,
+                            replayable().bytes()))
+                    .isEqualTo(409);
             for (RawSender sender : slow) {
                 assertThat(count("bodies that do not end", sender.response())).isIn(408, 503);
             }
@@ -304,11 +325,38 @@ class StrangerTests {
         assertThat(ANSWERS.get("bodies that do not end")).containsEntry(408, 64).containsEntry(503, 236);
     }
 
+    @Test
+    void slowFramesOverTcp() throws Exception {
+        List<TcpSender> slow = new ArrayList<>();
+        try {
+            for (int i = 0; i < 300; i++) {
+                TcpSender sender = new TcpSender(tcpPorts[1]);
+                sender.out.writeInt(2);
+                sender.out.write('x');
+                slow.add(sender);
+            }
+            assertThat(send(
+                            "recorded, sent while frames do not end",
+                            1,
+                            replayable().bytes()))
+                    .isEqualTo(409);
+            for (TcpSender sender : slow) {
+                assertThat(sender.isClosedByPeer()).isTrue();
+            }
+        } finally {
+            for (TcpSender sender : slow) {
+                sender.close();
+            }
+        }
+    }
+
     /** Not a stranger any more: it shows that the memory for sessions is bounded even then. */
     @Test
     void helloesOfSomebodyWithTheSecret() throws Exception {
         for (int i = 0; i < 3_000; i++) {
-            assertThat(send("hello with the secret, of 3000 nodes", 1, hello("guest-" + i, "n1", SECRET)))
+            byte[] hello = hello("guest-" + i, "n1", SECRET);
+            String attack = "hello with the secret, of 3000 nodes";
+            assertThat(i % 2 == 0 ? sendOverHttp(attack, 1, hello) : sendOverTcp(attack, 1, hello))
                     .isEqualTo(200);
             if (i % 500 == 0) {
                 assertThat(node(0).election("job").lease().orElseThrow().extend())
@@ -370,11 +418,32 @@ class StrangerTests {
         return samples;
     }
 
+    /** A frame that n1 has answered. */
+    private static Recorded replayable() {
+        return samples().get(2);
+    }
+
     private static int receiver(Recorded frame) {
         return NODES.indexOf(frame.receiver());
     }
 
+    /** Sends it to both ports of a node; answers the status of both. */
     private int send(String attack, int node, byte[] body) throws IOException {
+        int status = sendOverHttp(attack, node, body);
+        assertThat(sendOverTcp(attack, node, body)).isEqualTo(status);
+        return status;
+    }
+
+    private int sendOverTcp(String attack, int node, byte[] body) throws IOException {
+        TcpSender sender = tcpSenders.get(node);
+        if (sender == null) {
+            sender = new TcpSender(tcpPorts[node]);
+            tcpSenders.put(node, sender);
+        }
+        return count(attack + ", over TCP", sender.exchange(body));
+    }
+
+    private int sendOverHttp(String attack, int node, byte[] body) throws IOException {
         RawSender sender = senders.get(node);
         if (sender == null) {
             sender = new RawSender(ports[node]);
@@ -392,10 +461,19 @@ class StrangerTests {
     }
 
     private static int count(String attack, RawSender.Response response) {
-        ANSWERS.computeIfAbsent(attack, name -> new TreeMap<>()).merge(response.status(), 1, Integer::sum);
-        assertThat(response.head() + response.body()).doesNotContain(SECRET, "Exception", "io.paxoslease");
-        assertThat(response.body()).hasSizeLessThan(1_000);
-        return response.status();
+        return count(attack, response.status(), response.head() + response.body(), response.body());
+    }
+
+    private static int count(String attack, FrameReply reply) {
+        String body = new String(reply.body(), ISO_8859_1);
+        return count(attack, reply.status(), body, body);
+    }
+
+    private static int count(String attack, int status, String text, String body) {
+        ANSWERS.computeIfAbsent(attack, name -> new TreeMap<>()).merge(status, 1, Integer::sum);
+        assertThat(text).doesNotContain(SECRET, "Exception", "io.paxoslease");
+        assertThat(body).hasSizeLessThan(1_000);
+        return status;
     }
 
     private interface Rest {

@@ -9,8 +9,6 @@ import io.paxoslease.spring.boot.transport.TcpFrameServer.Limits;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
 import java.io.Closeable;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -62,8 +60,8 @@ class TcpFrameServerTests {
         return server;
     }
 
-    private Sender sender(TcpFrameServer server) throws IOException {
-        Sender sender = new Sender(server.port());
+    private TcpSender sender(TcpFrameServer server) throws IOException {
+        TcpSender sender = new TcpSender(server.port());
         closeables.add(0, sender);
         return sender;
     }
@@ -77,55 +75,12 @@ class TcpFrameServerTests {
         return frame;
     }
 
-    /** A {@link RawSender} that knows where frames and answers end. */
-    private static final class Sender implements Closeable {
-
-        private final RawSender raw;
-        private final DataInputStream in;
-        private final DataOutputStream out;
-
-        Sender(int port) throws IOException {
-            raw = new RawSender(port);
-            in = new DataInputStream(raw.in);
-            out = new DataOutputStream(raw.socket.getOutputStream());
-        }
-
-        void write(byte[] frame) throws IOException {
-            byte[] all = new byte[4 + frame.length];
-            System.arraycopy(frame, 0, all, 4, frame.length);
-            for (int i = 0; i < 4; i++) {
-                all[i] = (byte) (frame.length >> 24 - 8 * i);
-            }
-            out.write(all);
-        }
-
-        FrameReply answer() throws IOException {
-            int length = in.readInt();
-            int status = in.readShort();
-            return new FrameReply(status, in.readNBytes(length));
-        }
-
-        FrameReply exchange(byte[] frame) throws IOException {
-            write(frame);
-            return answer();
-        }
-
-        boolean isClosedByPeer() throws IOException {
-            return raw.isClosedByPeer();
-        }
-
-        @Override
-        public void close() throws IOException {
-            raw.close();
-        }
-    }
-
     @Nested
     class AFrame {
 
         @Test
         void isAnsweredOnTheSameConnectionAgainAndAgain() throws Exception {
-            Sender sender = sender(server(PATIENT));
+            TcpSender sender = sender(server(PATIENT));
             for (int length : new int[] {0, 1, 100, 5_000, TomcatNode.MAX_FRAME_BYTES}) {
                 FrameReply reply = sender.exchange(frame(length));
                 assertThat(reply.status()).isEqualTo(200);
@@ -135,7 +90,7 @@ class TcpFrameServerTests {
 
         @Test
         void mayComeByteByByte() throws Exception {
-            Sender sender = sender(server(PATIENT));
+            TcpSender sender = sender(server(PATIENT));
             sender.out.writeInt(300);
             sender.out.flush();
             for (byte next : frame(300)) {
@@ -146,7 +101,7 @@ class TcpFrameServerTests {
 
         @Test
         void isRefusedUnreadIfItIsTooLong() throws Exception {
-            Sender sender = sender(server(PATIENT));
+            TcpSender sender = sender(server(PATIENT));
             sender.out.writeInt(TomcatNode.MAX_FRAME_BYTES + 1);
             FrameReply reply = sender.answer();
             assertThat(reply.status()).isEqualTo(TOO_LARGE);
@@ -158,7 +113,7 @@ class TcpFrameServerTests {
 
         @Test
         void isRefusedIfItsLengthIsNegative() throws Exception {
-            Sender sender = sender(server(PATIENT));
+            TcpSender sender = sender(server(PATIENT));
             sender.out.writeInt(-1);
             assertThat(sender.answer().status()).isEqualTo(TOO_LARGE);
             assertThat(sender.isClosedByPeer()).isTrue();
@@ -167,7 +122,7 @@ class TcpFrameServerTests {
         @Test
         void isNotHandledIfItsEndDoesNotCome() throws Exception {
             TcpFrameServer server = server(PATIENT);
-            Sender sender = sender(server);
+            TcpSender sender = sender(server);
             sender.out.writeInt(100);
             sender.out.write(frame(99));
             sender.raw.socket.shutdownOutput();
@@ -186,9 +141,9 @@ class TcpFrameServerTests {
                         return new FrameReply(200, frame);
                     }),
                     PATIENT);
-            Sender other = sender(server);
+            TcpSender other = sender(server);
             assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
-            Sender failing = sender(server);
+            TcpSender failing = sender(server);
             failing.write(frame(7));
             assertThat(failing.isClosedByPeer()).isTrue();
             assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
@@ -198,7 +153,7 @@ class TcpFrameServerTests {
         void thatDoesNotWaitForTheAnswersBeforeItEndsTheConnection() throws Exception {
             TcpFrameServer server = server(
                     TomcatNode.handler(frame -> new FrameReply(200, new byte[TomcatNode.MAX_FRAME_BYTES])), PATIENT);
-            Sender greedy = sender(server);
+            TcpSender greedy = sender(server);
             assertThatIOException().isThrownBy(() -> {
                 for (int i = 0; i < 10_000; i++) {
                     greedy.write(frame(1_000));
@@ -212,7 +167,7 @@ class TcpFrameServerTests {
 
         @Test
         void ofAWebClientThatLostItsWay() throws Exception {
-            Sender lost = sender(server(PATIENT));
+            TcpSender lost = sender(server(PATIENT));
             lost.out.writeBytes("POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n");
             assertThat(lost.answer().status()).isEqualTo(TOO_LARGE);
             assertThat(lost.isClosedByPeer()).isTrue();
@@ -221,13 +176,13 @@ class TcpFrameServerTests {
         @Test
         void ofConnectionsClosesTheOneThatWasIdleForLongest() throws Exception {
             TcpFrameServer server = server(PATIENT);
-            List<Sender> all = new ArrayList<>();
+            List<TcpSender> all = new ArrayList<>();
             for (int i = 0; i < PATIENT.connections(); i++) {
                 all.add(sender(server));
                 all.get(i).exchange(frame(5));
             }
             all.get(0).exchange(frame(5));
-            Sender oneMore = sender(server);
+            TcpSender oneMore = sender(server);
             assertThat(oneMore.exchange(frame(5)).status()).isEqualTo(200);
             assertThat(all.get(1).isClosedByPeer()).isTrue();
             assertThat(all.get(0).exchange(frame(5)).status()).isEqualTo(200);
@@ -238,9 +193,9 @@ class TcpFrameServerTests {
         @Test
         void ofConnectionsClosesThoseOfStrangersFirst() throws Exception {
             TcpFrameServer server = server(PATIENT);
-            Sender member = sender(server);
+            TcpSender member = sender(server);
             assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
-            Sender stranger = sender(server);
+            TcpSender stranger = sender(server);
             assertThat(stranger.exchange(new byte[5]).status()).isEqualTo(NOT_VALID);
             for (int i = 0; i < 3 * PATIENT.connections(); i++) {
                 sender(server);
@@ -252,7 +207,7 @@ class TcpFrameServerTests {
         @Test
         void ofUnfinishedFramesClosesOneMore() throws Exception {
             TcpFrameServer server = server(PATIENT);
-            List<Sender> slow = new ArrayList<>();
+            List<TcpSender> slow = new ArrayList<>();
             for (int i = 0; i < PATIENT.unfinished(); i++) {
                 slow.add(sender(server));
                 slow.get(i).out.writeInt(10);
@@ -260,7 +215,7 @@ class TcpFrameServerTests {
             }
             // In this order: what was written before is read before.
             assertThat(sender(server).exchange(frame(5)).status()).isEqualTo(200);
-            Sender oneMore = sender(server);
+            TcpSender oneMore = sender(server);
             oneMore.out.write(0);
             assertThat(oneMore.isClosedByPeer()).isTrue();
             slow.get(0).out.write(new byte[9]);
@@ -270,7 +225,7 @@ class TcpFrameServerTests {
         @Test
         void ofTimeForAPartOfAFrame() throws Exception {
             TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), LONG));
-            Sender slow = sender(server);
+            TcpSender slow = sender(server);
             assertThat(slow.exchange(frame(5)).status()).isEqualTo(200);
             slow.out.write(0);
             assertThat(slow.isClosedByPeer()).isTrue();
@@ -288,7 +243,7 @@ class TcpFrameServerTests {
             TcpFrameServer server = server(
                     TomcatNode.handler(frame -> new FrameReply(200, answer)),
                     new Limits(16, 4, Duration.ofMillis(500), LONG));
-            Sender deaf = sender(server);
+            TcpSender deaf = sender(server);
             assertThatIOException().isThrownBy(() -> {
                 for (int i = 0; i < 10_000; i++) {
                     deaf.write(frame(10));
@@ -300,7 +255,7 @@ class TcpFrameServerTests {
         @Test
         void ofIdleTimeClosesTheConnection() throws Exception {
             TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), Duration.ofSeconds(2)));
-            Sender sender = sender(server);
+            TcpSender sender = sender(server);
             assertThat(sender.exchange(frame(5)).status()).isEqualTo(200);
             Thread.sleep(600);
             assertThat(sender.exchange(frame(5)).status()).isEqualTo(200);
@@ -327,7 +282,7 @@ class TcpFrameServerTests {
         @Test
         void isFreeAgainAfterClosing() throws Exception {
             TcpFrameServer first = server(PATIENT);
-            Sender sender = sender(first);
+            TcpSender sender = sender(first);
             sender.exchange(frame(1));
             first.close();
             assertThat(sender.isClosedByPeer()).isTrue();
