@@ -4,22 +4,47 @@ import io.paxoslease.LeaderElection;
 import io.paxoslease.LeaderHint;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.apache.camel.CamelContext;
+import org.apache.camel.cluster.CamelClusterEventListener;
 import org.apache.camel.cluster.CamelClusterMember;
-import org.apache.camel.support.cluster.AbstractCamelClusterView;
+import org.apache.camel.cluster.CamelClusterService;
+import org.apache.camel.cluster.CamelClusterView;
+import org.apache.camel.support.service.ServiceSupport;
+import org.jspecify.annotations.Nullable;
 
-/** One namespace of the cluster service: its members are the acceptors of the cell and this node. */
-final class PaxosLeaseClusterView extends AbstractCamelClusterView {
+/**
+ * One namespace of the cluster service: its members are the acceptors of the cell and this node.
+ *
+ * <p>Not on Camel's AbstractCamelClusterView: that holds a lock while it tells listeners and takes the same lock to remove one. A listener waits
+ * for its consumer, the consumer that stops waits to be removed, and neither ends (CAMEL-24545, CAMEL-24626).
+ */
+final class PaxosLeaseClusterView extends ServiceSupport implements CamelClusterView {
 
+    /**
+     * A loss is told once more after this. Until CAMEL-24583 a master route that was told to begin does so a second later even if leadership has
+     * gone meanwhile, and what it was told in that second is forgotten.
+     */
+    private static final Duration TOLD_AGAIN = Duration.ofSeconds(2);
+
+    private final PaxosLeaseClusterService service;
+    private final String namespace;
+    private final List<CamelClusterEventListener.Leadership> listeners = new CopyOnWriteArrayList<>();
     private final LeaderElection election;
     private final String self;
     private final List<String> acceptors;
+    private @Nullable CamelContext camelContext;
 
     PaxosLeaseClusterView(PaxosLeaseClusterService service, LeaseNode node, String namespace) {
-        super(service, namespace);
+        this.service = service;
+        this.namespace = namespace;
         this.election = node.election(namespace);
         this.self = node.incarnation().nodeId();
         this.acceptors = node.settings().cell().acceptors();
@@ -28,7 +53,7 @@ final class PaxosLeaseClusterView extends AbstractCamelClusterView {
     @Override
     protected void doStart() {
         election.start();
-        fireLeadershipChangedEvent(getLeader().orElse(null));
+        tellAll();
     }
 
     @Override
@@ -42,9 +67,72 @@ final class PaxosLeaseClusterView extends AbstractCamelClusterView {
             case LEADER_CHANGED -> !self.equals(transition.leader());
             case EXTENDED, EXTENSION_FAILED -> false;
         };
-        if (changes && isRunAllowed()) {
-            fireLeadershipChangedEvent(getLeader().orElse(null));
+        if (changes) {
+            tellAll();
         }
+        if (transition.kind() == LeaseTransition.Kind.LOST || transition.kind() == LeaseTransition.Kind.RELEASED) {
+            CompletableFuture.delayedExecutor(TOLD_AGAIN.toMillis(), TimeUnit.MILLISECONDS)
+                    .execute(this::tellThatItIsLost);
+        }
+    }
+
+    private void tellThatItIsLost() {
+        if (!election.isLeader()) {
+            tellAll();
+        }
+    }
+
+    private void tellAll() {
+        listeners.forEach(this::tell);
+    }
+
+    /** Listeners are told by several threads and ask the view who leads: the last answer that they got has to be the one that holds. */
+    private void tell(CamelClusterEventListener.Leadership listener) {
+        boolean leads;
+        do {
+            if (!isRunAllowed()) {
+                return;
+            }
+            leads = election.isLeader();
+            listener.leadershipChanged(this, getLeader().orElse(null));
+        } while (election.isLeader() != leads);
+    }
+
+    @Override
+    public void addEventListener(CamelClusterEventListener listener) {
+        if (listener instanceof CamelClusterEventListener.Leadership leadership) {
+            listeners.add(leadership);
+            tell(leadership);
+        }
+        if (listener instanceof CamelClusterEventListener.Membership membership && isRunAllowed()) {
+            getMembers().forEach(member -> membership.memberAdded(this, member));
+        }
+    }
+
+    /** Does not wait for a listener that is being told. */
+    @Override
+    public void removeEventListener(CamelClusterEventListener listener) {
+        listeners.removeIf(known -> known == listener);
+    }
+
+    @Override
+    public CamelClusterService getClusterService() {
+        return service;
+    }
+
+    @Override
+    public String getNamespace() {
+        return namespace;
+    }
+
+    @Override
+    public @Nullable CamelContext getCamelContext() {
+        return camelContext;
+    }
+
+    @Override
+    public void setCamelContext(CamelContext camelContext) {
+        this.camelContext = camelContext;
     }
 
     /** This node if it leads, else the node that leads as far as this one was told. */

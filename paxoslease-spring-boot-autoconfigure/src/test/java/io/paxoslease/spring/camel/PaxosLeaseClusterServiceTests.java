@@ -5,9 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.CamelContext;
 import org.apache.camel.builder.RouteBuilder;
+import org.apache.camel.cluster.CamelClusterEventListener;
 import org.apache.camel.cluster.CamelClusterMember;
 import org.apache.camel.cluster.CamelClusterView;
 import org.apache.camel.impl.DefaultCamelContext;
@@ -90,6 +93,57 @@ class PaxosLeaseClusterServiceTests {
         assertThat(here.getLeader()).map(CamelClusterMember::isLocal).contains(true);
         assertThat(there.getLocalMember().isLeader()).isFalse();
         assertThat(here.getMembers()).map(CamelClusterMember::getId).containsExactly("n1", "n2", "n3");
+    }
+
+    /** Camel's consumers wait for a lock in their listener and hold that lock while they remove it. */
+    @Test
+    void aListenerIsRemovedWhileAnotherIsTold() throws Exception {
+        first.camel.start();
+        CamelClusterView view = first.service.getView("reports");
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch removed = new CountDownLatch(1);
+        CamelClusterEventListener.Leadership waiting = (which, leader) -> {
+            told.countDown();
+            awaitEnd(removed);
+        };
+        Thread adding = new Thread(() -> view.addEventListener(waiting));
+        adding.start();
+        awaitEnd(told);
+
+        Thread removing = new Thread(() -> view.removeEventListener(waiting));
+        removing.start();
+        removing.join(SOON.toMillis() / 2);
+
+        boolean done = !removing.isAlive();
+        removed.countDown();
+        adding.join(SOON.toMillis());
+        assertThat(done).isTrue();
+    }
+
+    /** Camel's master component starts a consumer one second after it was told to. */
+    @Test
+    void aRouteThatBeganAfterItsLeadershipWasLostIsStopped() throws Exception {
+        first.camel.start();
+        await().atMost(SOON).pollInterval(Duration.ofMillis(1)).until(() -> first.service.isLeader("reports"));
+
+        cell.isolate(1);
+        cell.node(1).election("reports").resign();
+
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+        assertThat(first.service.isLeader("reports")).isFalse();
+        await().atMost(SOON).until(() -> {
+            int before = first.polls.get();
+            await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+            return first.polls.get() == before;
+        });
+    }
+
+    private static void awaitEnd(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private final class Application {
