@@ -1,6 +1,8 @@
 package io.paxoslease.node;
 
 import io.paxoslease.protocol.Ballot;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Request;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +54,23 @@ final class Candidacy extends TimerHeap.Timer {
     /** The ballot of the attempt in flight, or of the last one. */
     @Nullable
     Ballot attempt;
+
+    /** Whether the attempt in flight began with a majority of the acceptors. */
+    boolean thrifty;
+
+    /** What acceptors that were not asked are sent if those that were do not decide; null if there is no such request. */
+    @Nullable
+    Request withheld;
+
+    /** A bit for each acceptor that was sent what is withheld from the others. */
+    long asked;
+
+    /** A bit for each acceptor that is to be told when the lease is given up. */
+    long told;
+
+    /** Who gave the lease up since the attempt in flight began, null if nobody did. */
+    @Nullable
+    Incarnation gone;
 
     /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */
     long rejectedBy;

@@ -18,6 +18,7 @@ import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +44,43 @@ final class LeaseEngine {
     /** What an event led to, in order. */
     static final class Output {
         final List<Request> requests = new ArrayList<>();
+
+        /** For each request, a bit for each acceptor that it is for. */
+        private long[] acceptors = new long[4];
+
         final List<Notice> notices = new ArrayList<>();
         final List<FailedAttempt> failedAttempts = new ArrayList<>();
+
+        /** Whether a request, by its place among them, is to be sent to an acceptor. */
+        boolean isFor(int acceptor, int request) {
+            return (acceptors[request] >> acceptor & 1) != 0;
+        }
+
+        /** What is to be sent to an acceptor. */
+        List<Request> requestsFor(int acceptor) {
+            int count = 0;
+            for (int i = 0; i < requests.size(); i++) {
+                count += isFor(acceptor, i) ? 1 : 0;
+            }
+            if (count == requests.size()) {
+                return requests;
+            }
+            List<Request> some = new ArrayList<>(count);
+            for (int i = 0; i < requests.size() && some.size() < count; i++) {
+                if (isFor(acceptor, i)) {
+                    some.add(requests.get(i));
+                }
+            }
+            return some;
+        }
+
+        private void send(Request request, long to) {
+            if (requests.size() == acceptors.length) {
+                acceptors = Arrays.copyOf(acceptors, 2 * acceptors.length);
+            }
+            acceptors[requests.size()] = to;
+            requests.add(request);
+        }
     }
 
     /** For the record: an acquisition that failed, why, and a bit for each acceptor that said no. */
@@ -73,8 +109,11 @@ final class LeaseEngine {
 
     private static final long LONGEST_COALESCING_NANOS = 100 * MILLI;
 
+    private static final long EVERYBODY = -1L;
+
     private final Incarnation self;
     private final Proposer proposer;
+    private final Majority majority;
     private final RandomGenerator random;
     private final boolean oneRoundTrip;
     private final long roundTimeoutNanos;
@@ -109,6 +148,7 @@ final class LeaseEngine {
         this.oneRoundTrip = oneRoundTrip;
         this.roundTimeoutNanos = roundTimeoutNanos;
         this.random = random;
+        this.majority = new Majority(proposer.cell(), self.nodeId());
     }
 
     /** From now on there are notices of the begin and the end of each attempt. */
@@ -280,16 +320,16 @@ final class LeaseEngine {
             return;
         }
         settle(candidacy, now, out);
-        noteRejection(candidacy, acceptor, response);
-        proposer.onResponse(acceptor, response, now, effects);
-        apply(candidacy, now, out);
-        reschedule(candidacy, now);
-    }
-
-    private void noteRejection(Candidacy candidacy, int acceptor, Response response) {
-        if (response.ballot().equals(candidacy.attempt) && isRejection(response)) {
+        boolean rejected = response.ballot().equals(candidacy.attempt) && isRejection(response);
+        if (rejected) {
             candidacy.rejectedBy |= 1L << acceptor;
         }
+        proposer.onResponse(acceptor, response, now, effects);
+        apply(candidacy, now, out);
+        if (rejected) {
+            askTheRest(candidacy, out);
+        }
+        reschedule(candidacy, now);
     }
 
     private boolean isRejection(Response response) {
@@ -308,7 +348,24 @@ final class LeaseEngine {
             settle(candidacy, now, out);
             proposer.onUnanswered(acceptor, request, now, effects);
             apply(candidacy, now, out);
+            if (request.ballot().equals(candidacy.attempt)) {
+                onSilence(candidacy, now, out);
+            }
             reschedule(candidacy, now);
+        }
+    }
+
+    /** Whether {@link #onRival} is of use. Safe to call without the lock. */
+    boolean shouldKnowRivals(String resource) {
+        Candidacy candidacy = candidacies.get(resource);
+        return candidacy != null && candidacy.thrifty && candidacy.told != EVERYBODY;
+    }
+
+    /** X6. Another node asked this node's acceptor for the lease; when this node gives it up, the other is to be told. */
+    void onRival(String resource) {
+        Candidacy candidacy = candidacies.get(resource);
+        if (candidacy != null) {
+            candidacy.told = EVERYBODY;
         }
     }
 
@@ -331,8 +388,12 @@ final class LeaseEngine {
     void onOwnerGone(String resource, Incarnation owner, Now now, Output out) {
         begin(out);
         Candidacy candidacy = candidacies.get(resource);
-        Hint hint = candidacy == null ? null : candidacy.hint;
-        if (candidacy == null || hint == null || !hint.owner().equals(owner)) {
+        if (candidacy == null) {
+            return;
+        }
+        candidacy.gone = owner;
+        Hint hint = candidacy.hint;
+        if (hint == null || !hint.owner().equals(owner)) {
             return;
         }
         hint(candidacy, null, out);
@@ -406,7 +467,10 @@ final class LeaseEngine {
                 }
             }
             case TRYING, EXTENDING -> {
-                if (now.hasReached(candidacy.roundEndsNanos)) {
+                if (candidacy.withheld != null && now.hasReached(restDueNanos(candidacy))) {
+                    onSilence(candidacy, now, out);
+                    beginRound(candidacy, now);
+                } else if (now.hasReached(candidacy.roundEndsNanos)) {
                     noteTimeOut(candidacy);
                     proposer.giveUp(candidacy.resource, now, effects);
                     apply(candidacy, now, out);
@@ -442,7 +506,8 @@ final class LeaseEngine {
         long due = Long.MAX_VALUE;
         switch (candidacy.state) {
             case WAITING -> due = candidacy.resumeNanos - now.nanos();
-            case TRYING, EXTENDING -> due = candidacy.roundEndsNanos - now.nanos();
+            case TRYING, EXTENDING ->
+                due = (candidacy.withheld == null ? candidacy.roundEndsNanos : restDueNanos(candidacy)) - now.nanos();
             case HOLDING -> due = firstClaim(candidacy).autoExtend ? candidacy.resumeNanos - now.nanos() : due;
             case IDLE -> {
                 Hint hint = candidacy.hint;
@@ -578,6 +643,7 @@ final class LeaseEngine {
         candidacy.resumeNanos = row.dueNanos();
         candidacy.dueNanos = row.dueNanos();
         candidacy.failures = row.failed() ? 1 : 0;
+        candidacy.told = EVERYBODY;
         candidacy.hint = new Hint(self, tenure.deadline().nanos());
         return candidacy;
     }
@@ -606,12 +672,46 @@ final class LeaseEngine {
         beginRound(candidacy, now);
         long leaseNanos = firstClaim(candidacy).leaseNanos;
         candidacy.preparing = false;
+        candidacy.gone = null;
         if (mayTakeOneRoundTrip(candidacy, now)) {
+            candidacy.thrifty = isThrifty(candidacy, now);
             proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, effects);
         } else {
+            candidacy.thrifty = false;
             proposer.start(candidacy.resource, leaseNanos, now, effects);
         }
         apply(candidacy, now, out);
+    }
+
+    /**
+     * Whether a majority is asked and not everybody. Not for leases that are to last: the other nodes should know who has them, and the more
+     * acceptors know, the less it matters which of them is there.
+     */
+    private boolean isThrifty(Candidacy candidacy, Now now) {
+        Claim claim = firstClaim(candidacy);
+        return candidacy.state == State.TRYING && !claim.autoExtend && majority.isEnough(now);
+    }
+
+    /** Asks the acceptors that have not been, because one that has been is against or does not answer. */
+    private void askTheRest(Candidacy candidacy, Output out) {
+        Request withheld = candidacy.withheld;
+        if (withheld != null) {
+            candidacy.withheld = null;
+            candidacy.told = EVERYBODY;
+            out.send(withheld, ~candidacy.asked);
+        }
+    }
+
+    private void onSilence(Candidacy candidacy, Now now, Output out) {
+        if (candidacy.withheld != null) {
+            majority.noteSilence(now);
+            askTheRest(candidacy, out);
+        }
+    }
+
+    /** When the acceptors that have not been asked are, if nothing was decided by then. */
+    private static long restDueNanos(Candidacy candidacy) {
+        return candidacy.roundBeganNanos + (candidacy.roundEndsNanos - candidacy.roundBeganNanos) / 2;
     }
 
     /** X8. The short path is for an owner, or where no live owner is known of; after a failure both phases are taken. */
@@ -729,7 +829,7 @@ final class LeaseEngine {
     private void apply(Candidacy candidacy, Effect effect, Now now, Output out) {
         if (effect instanceof Effect.Broadcast broadcast) {
             onBroadcast(candidacy, broadcast.request(), now, out);
-            out.requests.add(broadcast.request());
+            out.send(broadcast.request(), recipients(candidacy, broadcast.request()));
         } else if (effect instanceof Effect.Acquired acquired) {
             onAcquired(candidacy, acquired.tenure(), now, out);
         } else if (effect instanceof Effect.Extended extended) {
@@ -741,6 +841,21 @@ final class LeaseEngine {
         } else if (effect instanceof Effect.Abandoned abandoned) {
             onAbandoned(candidacy, abandoned.outcome(), now, out);
         }
+    }
+
+    /** A bit for each acceptor that gets the request. A release is for those that were asked, and for everybody if others want the lease. */
+    private long recipients(Candidacy candidacy, Request request) {
+        if (request instanceof ReleaseRequest) {
+            return candidacy.told;
+        }
+        if (!candidacy.thrifty) {
+            candidacy.told = EVERYBODY;
+            return EVERYBODY;
+        }
+        candidacy.withheld = request;
+        candidacy.asked = majority.acceptors();
+        candidacy.told |= candidacy.asked;
+        return candidacy.asked;
     }
 
     private void onBroadcast(Candidacy candidacy, Request request, Now now, Output out) {
@@ -771,6 +886,7 @@ final class LeaseEngine {
     }
 
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
+        candidacy.withheld = null;
         measureRound(candidacy, now);
         tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
@@ -822,6 +938,7 @@ final class LeaseEngine {
     }
 
     private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
+        candidacy.withheld = null;
         boolean withdrawn = outcome instanceof Outcome.Withdrawn;
         String reason = describe(outcome);
         tellEnd(
@@ -848,7 +965,10 @@ final class LeaseEngine {
             return;
         }
         out.failedAttempts.add(new FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
-        if (outcome instanceof Outcome.Blocked blocked) {
+        boolean goneMeanwhile = outcome instanceof Outcome.Blocked by
+                && by.holder().equals(candidacy.gone)
+                && claim.kind != Claim.Kind.ONCE;
+        if (outcome instanceof Outcome.Blocked blocked && !goneMeanwhile) {
             Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
             hint(candidacy, hint, out);
             candidacy.failures = 0;

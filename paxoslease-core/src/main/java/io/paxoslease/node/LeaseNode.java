@@ -500,6 +500,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         boolean worthHinting = false;
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
+            if (engine.shouldKnowRivals(request.resource()) && !(request instanceof ReleaseRequest)) {
+                // Before the rival is refused: a release that follows must find it noted.
+                run((now, output) -> engine.onRival(request.resource()));
+            }
             responses.add(acceptor == null ? null : acceptor.handle(request, arrived));
             worthHinting |= engine.cares(request.resource());
         }
@@ -520,7 +524,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
                 engine.onOwnerGone(release.resource(), release.ballot().owner(), now, output);
-            } else if (request instanceof ProposeRequest propose
+                continue;
+            }
+            engine.onRival(request.resource());
+            if (request instanceof ProposeRequest propose
                     && responses.get(i) instanceof ProposeResponse response
                     && response.accepted()) {
                 AcceptedLease lease = response.lease();
@@ -731,7 +738,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             Now now = clock.now();
             afterwards.lastNanos = now.nanos();
             step.run(now, output);
-            broadcast(now, output);
+            send(now, output);
             output.notices.forEach(notice -> tell(notice, now, afterwards));
             record(output, now);
             return true;
@@ -741,27 +748,28 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    /** Sends every request to every acceptor. The one in this process answers at once, which may cause further requests. */
-    private void broadcast(Now now, LeaseEngine.Output output) {
+    /** Sends what is to be sent. The acceptor in this process answers at once, which may cause further requests. */
+    private void send(Now now, LeaseEngine.Output output) {
         List<Request> requests = output.requests;
         for (int i = 0; i < requests.size(); i++) {
-            answerHere(requests.get(i), now, output);
+            if (acceptor != null && output.isFor(selfIndex, i)) {
+                answerHere(acceptor, requests.get(i), now, output);
+            }
         }
         for (int i = 0; i < settings.cell().size() && !requests.isEmpty(); i++) {
-            if (i != selfIndex) {
-                transport.sendAll(i, requests);
+            List<Request> some = i == selfIndex ? List.of() : output.requestsFor(i);
+            if (!some.isEmpty()) {
+                transport.sendAll(i, some);
             }
         }
     }
 
-    private void answerHere(Request request, Now now, LeaseEngine.Output output) {
-        if (acceptor != null) {
-            Response response = acceptor.handle(request, now);
-            if (response != null) {
-                engine.onResponse(selfIndex, response, now, output);
-            } else if (!(request instanceof ReleaseRequest)) {
-                engine.onUnanswered(selfIndex, request, now, output);
-            }
+    private void answerHere(LocalAcceptor acceptor, Request request, Now now, LeaseEngine.Output output) {
+        Response response = acceptor.handle(request, now);
+        if (response != null) {
+            engine.onResponse(selfIndex, response, now, output);
+        } else if (!(request instanceof ReleaseRequest)) {
+            engine.onUnanswered(selfIndex, request, now, output);
         }
     }
 

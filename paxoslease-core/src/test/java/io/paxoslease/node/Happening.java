@@ -4,6 +4,7 @@ package io.paxoslease.node;
 enum Happening {
     TENURE,
     TAKEOVER,
+    MAJORITY_ASKED,
     EXTENSION,
     EXTENSION_FAILED,
     LEASE_LOST,

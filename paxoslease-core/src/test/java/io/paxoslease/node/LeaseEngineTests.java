@@ -2,6 +2,7 @@ package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.BallotSequence;
@@ -12,6 +13,7 @@ import io.paxoslease.protocol.PrepareRequest;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
@@ -177,6 +179,183 @@ class LeaseEngineTests {
             deliver(at(100 + REST));
             deliver(at(100 + REST));
             assertThat(claim.tenure).isNotNull();
+        }
+    }
+
+    /** Bits: 1 for the node itself, 2 for n2, 4 for n3. */
+    @Nested
+    class AMajorityIsAsked {
+
+        private final LeaseEngine asking = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+
+        private Request submit(Claim claim) {
+            asking.submit(claim, at(1), out);
+            assertThat(out.requests).hasSize(1);
+            return out.requests.get(0);
+        }
+
+        private long recipients(int request) {
+            return IntStream.range(0, 3)
+                    .filter(acceptor -> out.isFor(acceptor, request))
+                    .map(acceptor -> 1 << acceptor)
+                    .sum();
+        }
+
+        private ProposeResponse answer(Request request, boolean accepted) {
+            return new ProposeResponse(
+                    "r", request.ballot(), accepted, request.ballot().counter(), null);
+        }
+
+        @Test
+        void forALeaseThatIsNotToLast() {
+            submit(Claim.once("r", LEASE, LEASE));
+            assertThat(recipients(0)).isEqualTo(0b011);
+        }
+
+        @Test
+        void butEverybodyForAStandingCandidacy() {
+            submit(Claim.standing("r", LEASE, 0));
+            assertThat(recipients(0)).isEqualTo(0b111);
+        }
+
+        @Test
+        void andTheRestAtOnceIfOneIsAgainst() {
+            Request request = submit(Claim.once("r", LEASE, LEASE));
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onResponse(1, answer(request, false), at(1), out);
+            assertThat(out.requests).containsExactly(request, request);
+            assertThat(recipients(1)).isEqualTo(0b100);
+
+            asking.onResponse(1, answer(request, false), at(1), out);
+            assertThat(out.requests).hasSize(2);
+            asking.onResponse(2, answer(request, true), at(2), out);
+            assertThat(out.notices).last().isInstanceOf(Notice.LeaderChanged.class);
+        }
+
+        @Test
+        void andTheRestAtOnceIfOneCannotAnswer() {
+            Request request = submit(Claim.once("r", LEASE, LEASE));
+            asking.onUnanswered(1, request, at(1), out);
+            assertThat(recipients(1)).isEqualTo(0b100);
+        }
+
+        @Test
+        void andTheRestAfterHalfOfARoundOfSilence() {
+            Request request = submit(Claim.once("r", LEASE, LEASE));
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onTime(at(25), out);
+            assertThat(out.requests).hasSize(1);
+            assertThat(asking.nextWakeNanos()).hasValue(at(26).nanos());
+
+            asking.onTime(at(26), out);
+            assertThat(recipients(1)).isEqualTo(0b100);
+            assertThat(asking.nextWakeNanos()).hasValue(at(76).nanos());
+
+            asking.onTime(at(76), out);
+            assertThat(out.requests.get(2)).isInstanceOf(ReleaseRequest.class);
+            assertThat(recipients(2)).isEqualTo(0b111);
+        }
+
+        @Test
+        void andItIsToldOfTheEndIfTheAttemptIsGivenUp() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            Request request = submit(claim);
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.withdraw(claim, at(2), out);
+            assertThat(out.requests.get(1)).isInstanceOf(ReleaseRequest.class);
+            assertThat(recipients(1)).isEqualTo(0b011);
+        }
+
+        @Test
+        void andEverybodyIsToldOfTheEndIfOthersWantTheLease() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            Request request = submit(claim);
+            assertThat(asking.shouldKnowRivals("r")).isTrue();
+            asking.onRival("r");
+            assertThat(asking.shouldKnowRivals("r")).isFalse();
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onResponse(1, answer(request, true), at(1), out);
+            asking.withdraw(claim, at(2), out);
+            assertThat(out.requests.get(1)).isInstanceOf(ReleaseRequest.class);
+            assertThat(recipients(1)).isEqualTo(0b111);
+        }
+
+        /** What is parked does not remember whom it asked. */
+        @Test
+        void andEverybodyIsToldOfTheEndOfALeaseThatWasParked() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            Request request = submit(claim);
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onResponse(1, answer(request, true), at(1), out);
+            for (int i = 0; i <= LeaseEngine.MOST_YOUNG; i++) {
+                LeaseEngine.Output other = new LeaseEngine.Output();
+                asking.submit(Claim.once("other" + i, LEASE, LEASE), at(2), other);
+                Ballot ballot = other.requests.get(0).ballot();
+                for (int acceptor : List.of(0, 1)) {
+                    ProposeResponse yes = new ProposeResponse("other" + i, ballot, true, ballot.counter(), null);
+                    asking.onResponse(acceptor, yes, at(2), other);
+                }
+            }
+            asking.onTime(at(3), new LeaseEngine.Output());
+            assertThat(asking.cares("r")).isFalse();
+
+            asking.withdraw(claim, at(4), out);
+            assertThat(out.requests.get(1)).isInstanceOf(ReleaseRequest.class);
+            assertThat(recipients(1)).isEqualTo(0b111);
+        }
+
+        @Test
+        void butEverybodyForAnExtensionAndItsLease() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            Request request = submit(claim);
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onResponse(1, answer(request, true), at(1), out);
+            asking.extend(claim, at(100), out);
+            assertThat(out.requests.get(1)).isInstanceOf(ProposeRequest.class);
+            assertThat(recipients(1)).isEqualTo(0b111);
+            asking.withdraw(claim, at(101), out);
+            assertThat(recipients(2)).isEqualTo(0b111);
+        }
+    }
+
+    @Nested
+    class X6AReleaseThatOvertakesTheRefusals {
+
+        private final LeaseEngine waiting = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+
+        private void isRefused(Claim.Kind kind, boolean told) {
+            Claim claim = kind == Claim.Kind.ONCE
+                    ? Claim.once("r", LEASE, at(500).nanos())
+                    : Claim.patient("r", LEASE, at(20_000).nanos());
+            waiting.submit(claim, at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            if (told) {
+                waiting.onOwnerGone("r", RIVAL, at(2), out);
+            }
+            for (int acceptor : List.of(1, 2)) {
+                AcceptedLease record = new AcceptedLease(new Ballot(1, RIVAL), 9_000 * MILLI);
+                waiting.onResponse(acceptor, new ProposeResponse("r", ballot, false, 1, record), at(3), out);
+            }
+        }
+
+        /** The lease was free, and the node waited for all of its time. */
+        @Test
+        void isNotForgotten() {
+            isRefused(Claim.Kind.PATIENT, true);
+            assertThat(waiting.nextWakeNanos().getAsLong()).isLessThan(at(20).nanos());
+        }
+
+        @Test
+        void isNotSeenWhereThereWasNone() {
+            isRefused(Claim.Kind.PATIENT, false);
+            assertThat(waiting.nextWakeNanos().getAsLong())
+                    .isGreaterThan(at(9_000).nanos());
+        }
+
+        @Test
+        void doesNotKeepAClaimThatDoesNotWait() {
+            isRefused(Claim.Kind.ONCE, true);
+            assertThat(out.notices).last().isInstanceOf(Notice.Unavailable.class);
         }
     }
 

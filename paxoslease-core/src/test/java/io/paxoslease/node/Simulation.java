@@ -701,7 +701,7 @@ final class Simulation {
         Now now = life.host.machine.now(trueNanos);
         step.run(now, out);
         for (int i = 0; i < out.requests.size(); i++) {
-            broadcast(life, out.requests.get(i), now, out);
+            send(life, i, now, out);
         }
         for (int i = 0; i < out.notices.size(); i++) {
             tell(life, out.notices.get(i));
@@ -733,13 +733,17 @@ final class Simulation {
         }
     }
 
-    private void broadcast(Life life, Request request, Now now, LeaseEngine.Output out) {
+    private void send(Life life, int index, Now now, LeaseEngine.Output out) {
+        Request request = out.requests.get(index);
+        boolean everybody = true;
         for (int i = 0; i < life.cell.size(); i++) {
-            if (i != life.selfIndex) {
+            everybody &= out.isFor(i, index);
+            if (i != life.selfIndex && out.isFor(i, index)) {
                 wire.send(life, i, request);
             }
         }
-        if (life.acceptor != null) {
+        count(Happening.MAJORITY_ASKED, !everybody && request instanceof ProposeRequest);
+        if (life.acceptor != null && out.isFor(life.selfIndex, index)) {
             if (life.role instanceof WeakAcceptor weak) {
                 weak.serveLocalProposer(true);
             }
@@ -890,7 +894,10 @@ final class Simulation {
     private void hint(Life life, Request request, Response response, Now now, LeaseEngine.Output out) {
         if (request instanceof ReleaseRequest release) {
             life.engine.onOwnerGone(release.resource(), release.ballot().owner(), now, out);
-        } else if (request instanceof ProposeRequest propose
+            return;
+        }
+        life.engine.onRival(request.resource());
+        if (request instanceof ProposeRequest propose
                 && response instanceof ProposeResponse answer
                 && answer.accepted()) {
             AcceptedLease lease = answer.lease();

@@ -65,12 +65,18 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
         return acceptors - (member ? 1 : 0);
     }
 
-    Cost acquisition(boolean member, boolean oneRoundTrip) {
-        return (oneRoundTrip ? propose() : prepare(false).plus(propose())).times(remote(member));
+    /** To how many a node has to send for a lease that is free and not to last: in one round trip a member asks a majority. */
+    int asked(boolean member, boolean oneRoundTrip) {
+        return member && oneRoundTrip ? acceptors / 2 : remote(member);
     }
 
-    Cost release(boolean member) {
-        return release().times(remote(member));
+    Cost acquisition(boolean member, boolean oneRoundTrip) {
+        return (oneRoundTrip ? propose() : prepare(false).plus(propose())).times(asked(member, oneRoundTrip));
+    }
+
+    /** The release of such a lease while nobody else wants it. */
+    Cost release(boolean member, boolean oneRoundTrip) {
+        return release().times(asked(member, oneRoundTrip));
     }
 
     Cost extension(boolean member, boolean oneRoundTrip) {

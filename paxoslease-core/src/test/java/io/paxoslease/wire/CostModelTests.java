@@ -70,12 +70,14 @@ class CostModelTests {
         Counts counts = cell.since(before);
 
         Cost predicted = model.acquisition(member, oneRoundTrip)
-                .plus(model.release(member))
+                .plus(model.release(member, oneRoundTrip))
                 .times(leases);
         isExactly(predicted, counts, model);
-        assertThat(counts.prepares()).as("prepares").isEqualTo(oneRoundTrip ? 0 : (long) leases * model.remote(member));
+        assertThat(counts.prepares())
+                .as("prepares")
+                .isEqualTo(oneRoundTrip ? 0 : (long) leases * model.asked(member, false));
         int rounds = oneRoundTrip ? 2 : 3;
-        long links = model.remote(member);
+        long links = model.asked(member, oneRoundTrip);
         long carrying = counts.frames() - counts.probes();
         if (leases == 1) {
             assertThat(carrying).as("frames").isEqualTo(rounds * links);
@@ -97,13 +99,18 @@ class CostModelTests {
         Counts counts = cell.since(before);
 
         isExactly(
-                model.acquisition(true, oneRoundTrip).plus(model.release(true)).times(leases), counts, model);
+                model.acquisition(true, oneRoundTrip)
+                        .plus(model.release(true, oneRoundTrip))
+                        .times(leases),
+                counts,
+                model);
         double perCycle = (double) (counts.frames() - counts.probes()) / leases;
         int rounds = oneRoundTrip ? 1 : 2;
         assertThat(perCycle)
                 .as("frames per cycle")
-                .isLessThanOrEqualTo((rounds + 1.0) * model.remote(true) * (workers == 1 ? 1 : 4.0 / workers))
-                .isGreaterThanOrEqualTo((double) rounds * model.remote(true) / workers);
+                .isLessThanOrEqualTo(
+                        (rounds + 1.0) * model.asked(true, oneRoundTrip) * (workers == 1 ? 1 : 4.0 / workers))
+                .isGreaterThanOrEqualTo((double) rounds * model.asked(true, oneRoundTrip) / workers);
     }
 
     /** Three lease times, in which every lease is extended six times: at a half of the owner's time D, which is 0.98 T, or a little later. */
@@ -292,12 +299,13 @@ class CostModelTests {
     @ParameterizedTest
     @CsvSource({
         "false, 4.1, 754", "false, 0.40, 295", "false, 0.05, 251",
-        "true, 3.1, 542", "true, 0.21, 183", "true, 0.03, 162"
+        "true, 2.0, 326", "true, 0.14, 96", "true, 0.05, 85"
     })
     void theModelFitsWhatProcessesSent(boolean oneRoundTrip, double frames, double bytes) {
         CostModel model = new CostModel(3, "bench".length(), "n1".length(), NAME_BYTES);
-        long messages =
-                model.acquisition(true, oneRoundTrip).plus(model.release(true)).bytes();
+        long messages = model.acquisition(true, oneRoundTrip)
+                .plus(model.release(true, oneRoundTrip))
+                .bytes();
         assertThat(messages + frames * model.frameBytes()).isCloseTo(bytes, withinPercentage(1));
     }
 

@@ -67,7 +67,7 @@ class ScalingPageTests {
         CostModel model = model(acceptors);
         Counts alone = cycles(acceptors, oneRoundTrip, 1);
         Cost cost = cycle(model, oneRoundTrip);
-        int frames = (oneRoundTrip ? 2 : 3) * model.remote(true);
+        int frames = (oneRoundTrip ? 2 : 3) * model.asked(true, oneRoundTrip);
         table.add(row(
                 "acquisition and release alone, " + way(oneRoundTrip),
                 acceptors,
@@ -126,7 +126,7 @@ class ScalingPageTests {
     }
 
     private static Cost cycle(CostModel model, boolean oneRoundTrip) {
-        return model.acquisition(true, oneRoundTrip).plus(model.release(true));
+        return model.acquisition(true, oneRoundTrip).plus(model.release(true, oneRoundTrip));
     }
 
     private static Counts cycles(int acceptors, boolean oneRoundTrip, int leases) {

@@ -1,0 +1,255 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.Lease;
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Timing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whom a node asks for a lease that is not to last, and whom it tells that it gave it up. A cell of three; its clock and messages are moved by the test. */
+class AskingAMajorityTests {
+
+    private static final Duration TIME = Duration.ofSeconds(10);
+    private static final Cell CELL = new Cell("cell", List.of("n1", "n2", "n3"));
+
+    private final BlockingQueue<Runnable> deliveries = new LinkedBlockingQueue<>();
+    private final InProcessNetwork network = new InProcessNetwork(CELL, deliveries::add);
+    private final Map<String, LeaseNode> nodes = new TreeMap<>();
+    private final List<String> heard = new ArrayList<>();
+    private Now now = new Now(0, 1_800_000_000_000L);
+
+    @BeforeEach
+    void startCell() {
+        for (String id : CELL.acceptors()) {
+            LeaseNode node = new LeaseNode(
+                    new NodeSettings(
+                            id,
+                            CELL,
+                            new Timing(TIME.toNanos(), 0.01),
+                            TIME,
+                            Duration.ofMillis(500),
+                            false,
+                            true,
+                            100,
+                            Map.of()),
+                    network.transport(),
+                    new SplittableRandom(id.hashCode()),
+                    new DrivenClock());
+            network.attach(id, new Listening(id, node));
+            nodes.put(id, node);
+            node.openAcceptor();
+            node.start();
+        }
+        pass(TIME.toMillis() + 1_000);
+        assertThat(nodes.values()).allMatch(node -> node.acceptorState() == RequestHandler.AcceptorState.VOTING);
+        heard.clear();
+    }
+
+    @AfterEach
+    void closeCell() {
+        nodes.values().forEach(LeaseNode::close);
+    }
+
+    private final class DrivenClock implements NodeClock {
+        @Override
+        public Now now() {
+            return now;
+        }
+
+        @Override
+        public boolean isDriven() {
+            return true;
+        }
+    }
+
+    /** Notes what a node is sent before it handles it. */
+    private final class Listening implements RequestHandler {
+        private final String id;
+        private final LeaseNode node;
+
+        Listening(String id, LeaseNode node) {
+            this.id = id;
+            this.node = node;
+        }
+
+        @Override
+        public List<@Nullable Response> onRequests(List<Request> requests) {
+            for (Request request : requests) {
+                String type = request instanceof ProposeRequest
+                        ? "propose"
+                        : request instanceof ReleaseRequest ? "release" : "prepare";
+                heard.add(id + " " + type + " " + request.ballot().owner().nodeId());
+            }
+            return node.onRequests(requests);
+        }
+
+        @Override
+        public void onHello(Incarnation sender) {
+            node.onHello(sender);
+        }
+
+        @Override
+        public AcceptorState acceptorState() {
+            return node.acceptorState();
+        }
+
+        @Override
+        public long quarantineRemainingNanos() {
+            return node.quarantineRemainingNanos();
+        }
+    }
+
+    private void deliver() {
+        Runnable delivery;
+        while ((delivery = deliveries.poll()) != null) {
+            delivery.run();
+        }
+    }
+
+    private void pass(long millis) {
+        for (long i = 0; i < millis; i++) {
+            now = new Now(now.nanos() + 1_000_000, now.wallMillis() + 1);
+            nodes.values().forEach(LeaseNode::onTime);
+            deliver();
+        }
+    }
+
+    private CompletableFuture<Optional<Lease>> asks(String id) {
+        return nodes.get(id).tryAcquireAsync("r", TIME).toCompletableFuture();
+    }
+
+    private static Optional<Lease> got(CompletableFuture<Optional<Lease>> answer) {
+        return answer.orTimeout(10, TimeUnit.SECONDS).join();
+    }
+
+    private Lease takes(String id) {
+        CompletableFuture<Optional<Lease>> answer = asks(id);
+        deliver();
+        return got(answer).orElseThrow();
+    }
+
+    /** Another thread waits for the lease; its first request is left to be delivered. */
+    private FutureTask<Lease> waits(String id) throws InterruptedException {
+        FutureTask<Lease> answer = new FutureTask<>(() -> nodes.get(id).acquire("r", TIME, TIME));
+        Thread thread = new Thread(answer);
+        thread.setDaemon(true);
+        thread.start();
+        Runnable delivery = deliveries.poll(10, TimeUnit.SECONDS);
+        assertThat(delivery).isNotNull();
+        deliveries.add(delivery);
+        return answer;
+    }
+
+    private boolean holds(String id) {
+        LeaseStatus status = nodes.get(id).leases().get("r");
+        return status != null && status.state() == LeaseStatus.State.HELD;
+    }
+
+    @Test
+    void anAcquisitionAndItsReleaseGoToAMajority() {
+        takes("n1").release();
+        deliver();
+        pass(1);
+        takes("n3").release();
+        deliver();
+
+        assertThat(heard).containsExactly("n2 propose n1", "n2 release n1", "n1 propose n3", "n1 release n3");
+    }
+
+    @Test
+    void whatIsToLastIsToldToEverybody() {
+        Lease lease = takes("n1");
+        heard.clear();
+        lease.autoExtend();
+        pass(TIME.toMillis() / 2 + 100);
+        assertThat(heard).containsExactlyInAnyOrder("n2 propose n1", "n3 propose n1");
+
+        heard.clear();
+        lease.release();
+        deliver();
+        assertThat(heard).containsExactlyInAnyOrder("n2 release n1", "n3 release n1");
+    }
+
+    @Test
+    void anElectionAsksEverybody() {
+        nodes.get("n1").election("r").start();
+        deliver();
+        assertThat(heard).containsExactlyInAnyOrder("n2 propose n1", "n3 propose n1");
+        pass(1);
+        assertThat(nodes.get("n3").election("r").leader()).isPresent();
+    }
+
+    @Test
+    void aMemberThatIsDownIsReplacedAtOnceAndEverybodyIsAskedForASecond() {
+        network.isolate("n2");
+        takes("n1").release();
+        deliver();
+        assertThat(heard).containsExactly("n3 propose n1", "n3 release n1");
+
+        network.rejoin("n2");
+        heard.clear();
+        takes("n1").release();
+        deliver();
+        assertThat(heard).hasSize(4);
+
+        pass(1_000);
+        heard.clear();
+        takes("n1").release();
+        deliver();
+        assertThat(heard).containsExactly("n3 propose n1", "n3 release n1");
+    }
+
+    @Test
+    void ofTwoAtOnceOneWins() {
+        CompletableFuture<Optional<Lease>> first = asks("n1");
+        CompletableFuture<Optional<Lease>> second = asks("n2");
+        deliver();
+        assertThat(got(first).isPresent()).isNotEqualTo(got(second).isPresent());
+    }
+
+    /** Who holds the lease asked one that the waiting node does not ask first; each of the three may wait for each other one. */
+    @Test
+    void whoeverWaitsIsToldOfTheRelease() throws Exception {
+        for (String holder : CELL.acceptors()) {
+            for (String waiting : CELL.acceptors()) {
+                if (!holder.equals(waiting)) {
+                    Lease lease = takes(holder);
+                    FutureTask<Lease> answer = waits(waiting);
+                    deliver();
+                    pass(20);
+                    assertThat(holds(holder)).as(holder).isTrue();
+
+                    lease.release();
+                    deliver();
+                    pass(20);
+                    assertThat(holds(waiting)).as(waiting + " after " + holder).isTrue();
+                    answer.get(10, TimeUnit.SECONDS).release();
+                    deliver();
+                    pass(1_000);
+                }
+            }
+        }
+    }
+}
