@@ -26,7 +26,10 @@ public interface LeaderElection {
     /** The lease under which this node leads now, empty if it does not lead. */
     Optional<Lease> lease();
 
-    /** Who leads as far as this node was told: a hint that may be out of date, never a permission. */
+    /**
+     * Who leads as far as this node was told: a hint that may be out of date, never a permission. Of a lease that {@link LeaseManager} acquired and
+     * that does not extend itself, perhaps no more than a majority of the members was told.
+     */
     Optional<LeaderHint> leader();
 
     /**

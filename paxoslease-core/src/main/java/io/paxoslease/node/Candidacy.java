@@ -75,6 +75,9 @@ final class Candidacy extends TimerHeap.Timer {
     /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */
     long rejectedBy;
 
+    /** A bit for each acceptor that accepted the proposal of {@link #attempt}. */
+    long acceptedBy;
+
     /** Attempts that failed in a row without meeting an owner. */
     int failures;
 

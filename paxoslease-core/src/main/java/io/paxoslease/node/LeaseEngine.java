@@ -320,9 +320,12 @@ final class LeaseEngine {
             return;
         }
         settle(candidacy, now, out);
-        boolean rejected = response.ballot().equals(candidacy.attempt) && isRejection(response);
+        boolean current = response.ballot().equals(candidacy.attempt);
+        boolean rejected = current && isRejection(response);
         if (rejected) {
             candidacy.rejectedBy |= 1L << acceptor;
+        } else if (current && response instanceof ProposeResponse) {
+            candidacy.acceptedBy |= 1L << acceptor;
         }
         proposer.onResponse(acceptor, response, now, effects);
         apply(candidacy, now, out);
@@ -349,7 +352,7 @@ final class LeaseEngine {
             proposer.onUnanswered(acceptor, request, now, effects);
             apply(candidacy, now, out);
             if (request.ballot().equals(candidacy.attempt)) {
-                onSilence(candidacy, now, out);
+                onSilence(candidacy, out);
             }
             reschedule(candidacy, now);
         }
@@ -468,8 +471,8 @@ final class LeaseEngine {
             }
             case TRYING, EXTENDING -> {
                 if (candidacy.withheld != null && now.hasReached(restDueNanos(candidacy))) {
-                    onSilence(candidacy, now, out);
-                    beginRound(candidacy, now);
+                    onSilence(candidacy, out);
+                    candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
                     noteTimeOut(candidacy);
                     proposer.giveUp(candidacy.resource, now, effects);
@@ -684,12 +687,14 @@ final class LeaseEngine {
     }
 
     /**
-     * Whether a majority is asked and not everybody. Not for leases that are to last: the other nodes should know who has them, and the more
-     * acceptors know, the less it matters which of them is there.
+     * X11. Whether a majority is asked and not everybody. Not for leases that are to last: the other nodes should know who has them, and the more
+     * acceptors know, the less it matters which of them is there. Nor where others want the lease: they should know when to try.
      */
     private boolean isThrifty(Candidacy candidacy, Now now) {
-        Claim claim = firstClaim(candidacy);
-        return candidacy.state == State.TRYING && !claim.autoExtend && majority.isEnough(now);
+        return candidacy.state == State.TRYING
+                && !firstClaim(candidacy).autoExtend
+                && candidacy.told != EVERYBODY
+                && majority.isKnown(now);
     }
 
     /** Asks the acceptors that have not been, because one that has been is against or does not answer. */
@@ -702,9 +707,9 @@ final class LeaseEngine {
         }
     }
 
-    private void onSilence(Candidacy candidacy, Now now, Output out) {
+    private void onSilence(Candidacy candidacy, Output out) {
         if (candidacy.withheld != null) {
-            majority.noteSilence(now);
+            majority.forget();
             askTheRest(candidacy, out);
         }
     }
@@ -738,6 +743,7 @@ final class LeaseEngine {
 
     private void await(Candidacy candidacy, long untilNanos) {
         enter(candidacy, State.WAITING);
+        candidacy.told = EVERYBODY;
         Claim claim = firstClaim(candidacy);
         boolean rests = claim.resigned && claim.restEndsNanos - untilNanos > 0;
         candidacy.resumeNanos = rests ? claim.restEndsNanos : untilNanos;
@@ -829,7 +835,7 @@ final class LeaseEngine {
     private void apply(Candidacy candidacy, Effect effect, Now now, Output out) {
         if (effect instanceof Effect.Broadcast broadcast) {
             onBroadcast(candidacy, broadcast.request(), now, out);
-            out.send(broadcast.request(), recipients(candidacy, broadcast.request()));
+            out.send(broadcast.request(), recipients(candidacy, broadcast.request(), now));
         } else if (effect instanceof Effect.Acquired acquired) {
             onAcquired(candidacy, acquired.tenure(), now, out);
         } else if (effect instanceof Effect.Extended extended) {
@@ -843,10 +849,14 @@ final class LeaseEngine {
         }
     }
 
-    /** A bit for each acceptor that gets the request. A release is for those that were asked, and for everybody if others want the lease. */
-    private long recipients(Candidacy candidacy, Request request) {
+    /**
+     * A bit for each acceptor that gets the request. A release is for those that were asked, and for everybody if others want the lease or it was
+     * held for so long that one may without this node's having heard of it.
+     */
+    private long recipients(Candidacy candidacy, Request request, Now now) {
         if (request instanceof ReleaseRequest) {
-            return candidacy.told;
+            boolean brief = now.nanos() - candidacy.attemptBeganNanos < SHORTEST_ROUND_NANOS / 2;
+            return brief ? candidacy.told : EVERYBODY;
         }
         if (!candidacy.thrifty) {
             candidacy.told = EVERYBODY;
@@ -862,6 +872,7 @@ final class LeaseEngine {
         if (!(request instanceof ReleaseRequest) && !request.ballot().equals(candidacy.attempt)) {
             candidacy.attempt = request.ballot();
             candidacy.rejectedBy = 0;
+            candidacy.acceptedBy = 0;
             if (attemptsTold) {
                 out.notices.add(new Notice.AttemptBegan(
                         candidacy.resource,
@@ -887,7 +898,7 @@ final class LeaseEngine {
 
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         candidacy.withheld = null;
-        measureRound(candidacy, now);
+        noteWin(candidacy, now);
         tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
@@ -898,7 +909,7 @@ final class LeaseEngine {
     }
 
     private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
-        measureRound(candidacy, now);
+        noteWin(candidacy, now);
         tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
@@ -965,16 +976,15 @@ final class LeaseEngine {
             return;
         }
         out.failedAttempts.add(new FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
-        boolean goneMeanwhile = outcome instanceof Outcome.Blocked by
-                && by.holder().equals(candidacy.gone)
-                && claim.kind != Claim.Kind.ONCE;
-        if (outcome instanceof Outcome.Blocked blocked && !goneMeanwhile) {
+        if (outcome instanceof Outcome.Blocked blocked) {
             Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
             hint(candidacy, hint, out);
             candidacy.failures = 0;
             if (claim.kind == Claim.Kind.ONCE) {
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+            } else if (blocked.holder().equals(candidacy.gone)) {
+                await(candidacy, now.nanos() + jitter(Math.max(MILLI, roundTripNanos)));
             } else {
                 awaitFreedom(candidacy, hint);
             }
@@ -1025,6 +1035,13 @@ final class LeaseEngine {
 
     private static Claim firstClaim(Candidacy candidacy) {
         return candidacy.claims.getFirst();
+    }
+
+    private void noteWin(Candidacy candidacy, Now now) {
+        measureRound(candidacy, now);
+        if (!candidacy.thrifty) {
+            majority.learn(candidacy.acceptedBy, now);
+        }
     }
 
     /** The adaptive round time: a smoothed mean of what majorities took, and what they take when nothing gets in their way. */

@@ -188,6 +188,16 @@ class LeaseEngineTests {
 
         private final LeaseEngine asking = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
 
+        AMajorityIsAsked() {
+            LeaseEngine.Output first = new LeaseEngine.Output();
+            asking.submit(Claim.once("first", LEASE, LEASE), at(1), first);
+            Ballot ballot = first.requests.get(0).ballot();
+            for (int acceptor : List.of(0, 1)) {
+                ProposeResponse yes = new ProposeResponse("first", ballot, true, ballot.counter(), null);
+                asking.onResponse(acceptor, yes, at(1), first);
+            }
+        }
+
         private Request submit(Claim claim) {
             asking.submit(claim, at(1), out);
             assertThat(out.requests).hasSize(1);
@@ -249,11 +259,32 @@ class LeaseEngineTests {
 
             asking.onTime(at(26), out);
             assertThat(recipients(1)).isEqualTo(0b100);
-            assertThat(asking.nextWakeNanos()).hasValue(at(76).nanos());
 
+            asking.onTime(at(75), out);
+            assertThat(out.requests).hasSize(2);
             asking.onTime(at(76), out);
             assertThat(out.requests.get(2)).isInstanceOf(ReleaseRequest.class);
             assertThat(recipients(2)).isEqualTo(0b111);
+        }
+
+        @Test
+        void butEverybodyAfterASilence() {
+            Request request = submit(Claim.once("r", LEASE, LEASE));
+            asking.onUnanswered(1, request, at(1), out);
+            LeaseEngine.Output next = new LeaseEngine.Output();
+            asking.submit(Claim.once("next", LEASE, LEASE), at(2), next);
+            assertThat(next.isFor(2, 0)).isTrue();
+        }
+
+        /** It knows that there are rivals, and they should hear of it. */
+        @Test
+        void butEverybodyByAClaimThatWaited() {
+            asking.watch("r");
+            asking.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(1), out);
+            asking.submit(Claim.patient("r", LEASE, LEASE), at(2), out);
+            assertThat(out.requests).isEmpty();
+            asking.onTime(at(2_000), out);
+            assertThat(recipients(0)).isEqualTo(0b111);
         }
 
         @Test

@@ -124,7 +124,7 @@ class SimulationTests {
         Counterexample whole = new Counterexample(seed, mistakes, new BitSet());
         Counterexample shrunk = whole.shrunk(SHRINKING_RUNS);
         System.out.println(shrunk.report());
-        assertThat(shrunk.schedule().size()).isLessThan(whole.schedule().size() / 3);
+        assertThat(shrunk.schedule().size()).isLessThan(whole.schedule().size() / 4);
         assertThat(shrunk.command()).doesNotContain("\n");
 
         Properties given = new Properties();
@@ -151,9 +151,9 @@ class SimulationTests {
     @ParameterizedTest
     @CsvSource({
         "1, 995c60cd862ca221bd1b964ea86e13e663e53b5547f87684488f3fd86f4b74f2",
-        "2, 28f19f81cabb62d5761c40dab9d3ec9ff65519004e24bf26c6fa3674b8137c48",
-        "5, 313fdc29f1dd3b2781270625f874c614a2dd581eea2d552ce0ec9b23afca2063",
-        "8, 832251aff362f0279f88b7892642748757f0bc731fc934d2e67fcb775f328bd8",
+        "2, b368be20e755deecbe9062dc35cceaa168440d87ff29e730c3c230f18470d110",
+        "5, 82015b5d4cef3ecc7d1041eab1a57f22cf9600465c5274cad588188c045213c9",
+        "8, 6d6bd5745e267fbec886e32793603bb4d4e7fe5d80cf80411ae69db4a6c5678c",
         "13, e881ad9ee04897a33da6cef16d5e9a5cf871c5a355a72f5a4620aa45f988653a"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {

@@ -61,6 +61,7 @@ class CostModelTests {
         CostSimulation cell = CostSimulation.of(acceptors, acceptors + 1, oneRoundTrip);
         CostModel model = cell.model(NAME_BYTES);
         Peer peer = cell.peer(member ? 0 : acceptors);
+        peer.learnWhomToAsk();
         Counts before = cell.counts();
         int bursts = 0;
         for (List<String> names : bursts(leases)) {
@@ -94,6 +95,7 @@ class CostModelTests {
         int leases = 1_000;
         CostSimulation cell = CostSimulation.of(acceptors, acceptors, oneRoundTrip);
         CostModel model = cell.model(NAME_BYTES);
+        cell.peer(0).learnWhomToAsk();
         Counts before = cell.counts();
         cell.peer(0).cycle(names(0, leases), workers);
         Counts counts = cell.since(before);

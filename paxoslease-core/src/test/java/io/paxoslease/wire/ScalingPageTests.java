@@ -131,6 +131,7 @@ class ScalingPageTests {
 
     private static Counts cycles(int acceptors, boolean oneRoundTrip, int leases) {
         CostSimulation cell = CostSimulation.of(acceptors, acceptors, oneRoundTrip);
+        cell.peer(0).learnWhomToAsk();
         Counts before = cell.counts();
         cell.peer(0).release(cell.peer(0).acquire(names(leases)));
         return cell.since(before);
