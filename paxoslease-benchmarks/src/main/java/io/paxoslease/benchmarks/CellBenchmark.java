@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 /**
  * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat, or with
  * {@code -Dtransport=tcp}, or encrypted {@code tls}, on a port of its own. The first node does
- * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client. The processor time
+ * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client, and {@code wakes}, in which
+ * as many threads only fall asleep and are woken. The processor time
  * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
  * process. There the first {@code -Downers=…} nodes share the leases, and hold {@code -Dwarm.up.leases=…} of them once before.
  * {@code -Dnode.options=…} passes options to the JVMs of the nodes.

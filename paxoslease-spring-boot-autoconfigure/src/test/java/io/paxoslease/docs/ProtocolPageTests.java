@@ -65,7 +65,7 @@ class ProtocolPageTests {
         assertThat(rules)
                 .containsExactly(
                         "P1", "P2", "P3", "P4", "P5", "P6", "A1", "A2", "A3", "A4", "L1", "T1", "T2", "T3", "T4", "X1",
-                        "X2", "X3", "X4", "X5", "X6", "X7", "X8", "X9", "X10");
+                        "X2", "X3", "X4", "X5", "X6", "X7", "X8", "X9", "X10", "X11");
     }
 
     @Test
