@@ -814,6 +814,7 @@ final class LeaseEngine {
     }
 
     private void enter(Candidacy candidacy, State state) {
+        candidacy.withheld = null;
         extending += (state == State.EXTENDING ? 1 : 0) - (candidacy.state == State.EXTENDING ? 1 : 0);
         candidacy.state = state;
     }
@@ -897,7 +898,6 @@ final class LeaseEngine {
     }
 
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
-        candidacy.withheld = null;
         noteWin(candidacy, now);
         tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
@@ -949,7 +949,6 @@ final class LeaseEngine {
     }
 
     private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
-        candidacy.withheld = null;
         boolean withdrawn = outcome instanceof Outcome.Withdrawn;
         String reason = describe(outcome);
         tellEnd(

@@ -10,6 +10,7 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.PrepareRequest;
+import io.paxoslease.protocol.PrepareResponse;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
@@ -189,12 +190,16 @@ class LeaseEngineTests {
         private final LeaseEngine asking = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
 
         AMajorityIsAsked() {
-            LeaseEngine.Output first = new LeaseEngine.Output();
-            asking.submit(Claim.once("first", LEASE, LEASE), at(1), first);
-            Ballot ballot = first.requests.get(0).ballot();
+            acquire("first", at(1));
+        }
+
+        private void acquire(String resource, Now now) {
+            LeaseEngine.Output other = new LeaseEngine.Output();
+            asking.submit(Claim.once(resource, LEASE, LEASE), now, other);
+            Ballot ballot = other.requests.get(0).ballot();
             for (int acceptor : List.of(0, 1)) {
-                ProposeResponse yes = new ProposeResponse("first", ballot, true, ballot.counter(), null);
-                asking.onResponse(acceptor, yes, at(1), first);
+                ProposeResponse yes = new ProposeResponse(resource, ballot, true, ballot.counter(), null);
+                asking.onResponse(acceptor, yes, now, other);
             }
         }
 
@@ -319,13 +324,7 @@ class LeaseEngineTests {
             asking.onResponse(0, answer(request, true), at(1), out);
             asking.onResponse(1, answer(request, true), at(1), out);
             for (int i = 0; i <= LeaseEngine.MOST_YOUNG; i++) {
-                LeaseEngine.Output other = new LeaseEngine.Output();
-                asking.submit(Claim.once("other" + i, LEASE, LEASE), at(2), other);
-                Ballot ballot = other.requests.get(0).ballot();
-                for (int acceptor : List.of(0, 1)) {
-                    ProposeResponse yes = new ProposeResponse("other" + i, ballot, true, ballot.counter(), null);
-                    asking.onResponse(acceptor, yes, at(2), other);
-                }
+                acquire("other" + i, at(2));
             }
             asking.onTime(at(3), new LeaseEngine.Output());
             assertThat(asking.cares("r")).isFalse();
@@ -333,6 +332,20 @@ class LeaseEngineTests {
             asking.withdraw(claim, at(4), out);
             assertThat(out.requests.get(1)).isInstanceOf(ReleaseRequest.class);
             assertThat(recipients(1)).isEqualTo(0b111);
+        }
+
+        /** A proposal that was decided is of no more use to those that did not get it. */
+        @Test
+        void andTheRestNotOnceItIsDecided() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            Request request = submit(claim);
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onResponse(1, answer(request, true), at(1), out);
+            asking.extend(claim, at(100), out);
+            Request extension = out.requests.get(1);
+            asking.onUnanswered(1, extension, at(101), out);
+            asking.onTime(at(140), out);
+            assertThat(out.requests).containsExactly(request, extension);
         }
 
         @Test
@@ -353,6 +366,7 @@ class LeaseEngineTests {
     class X6AReleaseThatOvertakesTheRefusals {
 
         private final LeaseEngine waiting = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+        private final AcceptedLease record = new AcceptedLease(new Ballot(1, RIVAL), 9_000 * MILLI);
 
         private void isRefused(Claim.Kind kind, boolean told) {
             Claim claim = kind == Claim.Kind.ONCE
@@ -364,7 +378,6 @@ class LeaseEngineTests {
                 waiting.onOwnerGone("r", RIVAL, at(2), out);
             }
             for (int acceptor : List.of(1, 2)) {
-                AcceptedLease record = new AcceptedLease(new Ballot(1, RIVAL), 9_000 * MILLI);
                 waiting.onResponse(acceptor, new ProposeResponse("r", ballot, false, 1, record), at(3), out);
             }
         }
@@ -374,6 +387,21 @@ class LeaseEngineTests {
         void isNotForgotten() {
             isRefused(Claim.Kind.PATIENT, true);
             assertThat(waiting.nextWakeNanos().getAsLong()).isLessThan(at(20).nanos());
+        }
+
+        /** It would look for the new lease of that owner every few milliseconds. */
+        @Test
+        void isForgottenByTheNextAttempt() {
+            isRefused(Claim.Kind.PATIENT, true);
+            LeaseEngine.Output next = new LeaseEngine.Output();
+            waiting.onTime(at(20), next);
+            Ballot ballot = next.requests.get(0).ballot();
+            for (int acceptor : List.of(1, 2)) {
+                PrepareResponse held = new PrepareResponse("r", ballot, true, ballot.counter(), record);
+                waiting.onResponse(acceptor, held, at(21), next);
+            }
+            assertThat(waiting.nextWakeNanos().getAsLong())
+                    .isGreaterThan(at(9_000).nanos());
         }
 
         @Test
