@@ -12,8 +12,16 @@ final class Jobs {
     /** Only with {@code sample.probe-rate}. */
     static final String PROBE = "probe";
 
+    /** Only with {@code sample.lock-rate}: how the names of locks begin, which are held for a moment and have no leader. */
+    static final String LOCK = "lock-";
+
     /** The leases that every node is a candidate for. */
     static final Set<String> LEASES = Set.of(INVOICES, REPORT, CLEANUP);
+
+    /** Whether it is one of those that come by the hundred, for tests. */
+    static boolean isForTests(String lease) {
+        return lease.equals(PROBE) || lease.startsWith(LOCK);
+    }
 
     private Jobs() {}
 }

@@ -48,6 +48,8 @@ final class FaultyCell implements AutoCloseable {
                 "--paxoslease.max-clock-drift=" + MAX_CLOCK_DRIFT,
                 "--paxoslease.security.shared-secret=not a secret, but long enough to be one",
                 "--sample.probe-rate=10ms",
+                "--sample.lock-rate=10ms",
+                "--spring.task.scheduling.pool.size=5",
                 "--sample.invoices.rate=200ms",
                 "--sample.report.rate=300ms",
                 "--sample.cleanup.rate=500ms"));

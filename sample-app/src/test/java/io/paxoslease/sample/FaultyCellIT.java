@@ -355,7 +355,12 @@ class FaultyCellIT {
         figure(
                 "%d processes, %d of them with a wrong clock rate, all within %s; %d answers to the observer",
                 faulty.lives(), faulty.livesWithWrongRate(), FaultyCell.MAX_CLOCK_DRIFT, observer.answers());
-        figure("%d guarded runs, %d of them cut off, %d tenures", journals.runs(), journals.openRuns(), tenures.size());
+        long locks = tenures.stream()
+                .filter(tenure -> tenure.lease().startsWith(Jobs.LOCK))
+                .count();
+        figure(
+                "%d guarded runs, %d of them cut off, %d tenures, %d of them locks",
+                journals.runs(), journals.openRuns(), tenures.size(), locks);
         figure(
                 "the probe lease was held %.1f %% of the time, nobody held it for %.1f s at most",
                 100 * timeline.availability(), timeline.longestGapNanos() / 1e9);
@@ -368,6 +373,7 @@ class FaultyCellIT {
         assertThat(journals.runs())
                 .as("a test in which little happened proves little")
                 .isGreaterThan(DURATION.toSeconds() * 5);
+        assertThat(locks).as("locks that were taken").isGreaterThan(DURATION.toSeconds());
         assertThat(takeovers.count()).as("takeovers").isPositive();
         if (DURATION.toMinutes() >= 10) {
             assertThat(struck.keySet())

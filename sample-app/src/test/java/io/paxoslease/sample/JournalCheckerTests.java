@@ -3,6 +3,7 @@ package io.paxoslease.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.sample.JournalChecker.Line;
+import io.paxoslease.sample.Tenures.Tenure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +54,18 @@ class JournalCheckerTests {
     @Test
     void seesATokenThatGoesDown() {
         assertThat(check(List.of(run("a", 2, 100, 200), run("b", 1, 300, 400))))
+                .singleElement()
+                .asString()
+                .startsWith("the token went down");
+    }
+
+    /** An observer saw both just once, and does not know exactly when. */
+    @Test
+    void acceptsWhatMayHaveBeenInEitherOrder() {
+        Tenure first = new Tenure("job", 1, "a/1", 265, 260);
+        assertThat(Tenures.contradictions(List.of(first, new Tenure("job", 2, "b/1", 271, 264))))
+                .isEmpty();
+        assertThat(Tenures.contradictions(List.of(first, new Tenure("job", 2, "b/1", 260, 255))))
                 .singleElement()
                 .asString()
                 .startsWith("the token went down");

@@ -34,6 +34,8 @@ final class RealCell implements AutoCloseable {
                 // hide a mistake.
                 "--paxoslease.max-clock-drift=0",
                 "--sample.probe-rate=10ms",
+                "--sample.lock-rate=10ms",
+                "--spring.task.scheduling.pool.size=5",
                 "--sample.invoices.rate=200ms",
                 "--sample.report.rate=300ms",
                 "--sample.cleanup.rate=500ms"));

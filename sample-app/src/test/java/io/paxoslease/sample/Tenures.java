@@ -46,10 +46,11 @@ final class Tenures {
             for (Tenure tenure : ofLease) {
                 if (latest != null && latest.token() == tenure.token()) {
                     contradictions.add("one token, two holders: " + latest + " and " + tenure);
-                } else if (latest != null && tenure.lastHeldNanos() <= latest.firstHeldNanos()) {
-                    contradictions.add("the token went down: " + tenure + " before " + latest);
                 } else if (latest != null && tenure.firstHeldNanos() <= latest.lastHeldNanos()) {
-                    contradictions.add("two holders at once: " + latest + " and " + tenure);
+                    contradictions.add(
+                            tenure.lastHeldNanos() <= latest.firstHeldNanos()
+                                    ? "the token went down: " + tenure + " before " + latest
+                                    : "two holders at once: " + latest + " and " + tenure);
                 }
                 if (latest == null || tenure.lastHeldNanos() >= latest.lastHeldNanos()) {
                     latest = tenure;
