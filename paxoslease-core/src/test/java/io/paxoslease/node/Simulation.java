@@ -49,6 +49,9 @@ final class Simulation {
     /** From this seed on lives are brief: a fifth of the trouble and of the time for it, and the calm ends when everything is owned. */
     private static final long FIRST_BRIEF_SEED = 1_000_000;
 
+    /** From this seed on lives are brief as well, and what users want are locks: leases that they give back before long. */
+    static final long FIRST_SEED_OF_LOCKS = 10_000_000;
+
     private static final int TOGGLES = 4;
     private static final int FAULTS = 10;
 
@@ -298,21 +301,10 @@ final class Simulation {
     // The plan.
 
     private void plan(Dice dice) {
-        for (Host host : hosts) {
-            for (int i = 0; i < resources; i++) {
-                if (dice.chance(0.6)) {
-                    planDeed(dice, host, i, 0, dice.nextLong(maxLeaseNanos));
-                }
-            }
-        }
-        int deeds = brief ? 5 + dice.nextInt(40) : 20 + dice.nextInt(200);
-        for (int i = 0; i < deeds; i++) {
-            planDeed(
-                    dice,
-                    hosts[dice.nextInt(hosts.length)],
-                    dice.nextInt(resources),
-                    dice.nextInt(8),
-                    dice.nextLong(troubleEndsNanos));
+        if (seed >= FIRST_SEED_OF_LOCKS) {
+            planLocks(dice);
+        } else {
+            planDeeds(dice);
         }
         double[] weights = new double[FAULTS];
         double total = 0;
@@ -339,6 +331,52 @@ final class Simulation {
                     }
                 });
             }
+        }
+    }
+
+    private void planDeeds(Dice dice) {
+        for (Host host : hosts) {
+            for (int i = 0; i < resources; i++) {
+                if (dice.chance(0.6)) {
+                    planDeed(dice, host, i, 0, dice.nextLong(maxLeaseNanos));
+                }
+            }
+        }
+        int deeds = brief ? 5 + dice.nextInt(40) : 20 + dice.nextInt(200);
+        for (int i = 0; i < deeds; i++) {
+            planDeed(
+                    dice,
+                    hosts[dice.nextInt(hosts.length)],
+                    dice.nextInt(resources),
+                    dice.nextInt(8),
+                    dice.nextLong(troubleEndsNanos));
+        }
+    }
+
+    private void planLocks(Dice dice) {
+        for (int locks = 20 + dice.nextInt(200); locks > 0; locks--) {
+            Host host = hosts[dice.nextInt(hosts.length)];
+            String name = names[dice.nextInt(resources)];
+            boolean patient = dice.chance(0.3);
+            long lease = host.timing.maxLeaseNanos();
+            long wait = dice.spread(1, maxLeaseNanos);
+            long kept = dice.spread(usualDelayNanos, maxLeaseNanos);
+            plan.add(new Planned(dice.nextLong(troubleEndsNanos), host.nodeId + " locks " + name, () -> {
+                Life life = host.life;
+                if (life == null || host.pausedUntil > trueNanos) {
+                    return;
+                }
+                long now = host.machine.now(trueNanos).nanos();
+                Claim lock = patient
+                        ? Claim.patient(name, lease, now + wait)
+                        : Claim.once(name, lease, now + roundTimeoutNanos);
+                submit(life, lock);
+                whenAwake(life, trueNanos + kept, () -> {
+                    if (life.claims.contains(lock)) {
+                        withdraw(life, lock);
+                    }
+                });
+            }));
         }
     }
 
