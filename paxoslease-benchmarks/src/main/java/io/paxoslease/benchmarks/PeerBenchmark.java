@@ -18,15 +18,16 @@ import java.util.Locale;
  *   <li>{@code http-echo}: a floor, a frame of a cycle's size through the server and client of {@code paxoslease}, which allow few at once
  *   <li>{@code paxoslease}: three nodes behind Tomcat, one round trip, leases of 1 s, workers in the first; {@code release()} does not wait for
  *       the network
+ *   <li>{@code paxoslease-tcp}: the same over ports of its own
  *   <li>{@code hazelcast}: three embedded members, {@code IMap.tryLock} for 1 s, workers in the first; not by majority
  *   <li>{@code jgroups-raft}: three embedded members, a state machine of locks, a log in files that is not forced to the disk, workers in the first,
  *       which need not be the leader; locks do not expire
  *   <li>{@code zookeeper}: three servers, and the workers in an application with Curator's {@code InterProcessMutex}, a fourth JVM;
  *       every transaction is forced to the disk
- *   <li>{@code paxoslease-again}: the same as above; how far it is from the first is what the machine's other load does to every line
+ *   <li>{@code paxoslease-again}: the same as the first; how far it is from that is what the machine's other load does to every line
  * </ul>
  *
- * <p>In all of them but {@code paxoslease} a release waits for its answer. The systems that write to a disk do so below {@code java.io.tmpdir}, which should
+ * <p>In all of them but ours a release waits for its answer. The systems that write to a disk do so below {@code java.io.tmpdir}, which should
  * not be in memory. A system that fails is reported and left out, and the exit code is 1 then.
  *
  * <pre>
