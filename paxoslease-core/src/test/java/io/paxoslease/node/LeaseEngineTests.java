@@ -221,6 +221,11 @@ class LeaseEngineTests {
                     "r", request.ballot(), accepted, request.ballot().counter(), null);
         }
 
+        private void win(Request request) {
+            asking.onResponse(0, answer(request, true), at(1), out);
+            asking.onResponse(1, answer(request, true), at(1), out);
+        }
+
         @Test
         void forALeaseThatIsNotToLast() {
             submit(Claim.once("r", LEASE, LEASE));
@@ -309,8 +314,7 @@ class LeaseEngineTests {
             assertThat(asking.shouldKnowRivals("r")).isTrue();
             asking.onRival("r");
             assertThat(asking.shouldKnowRivals("r")).isFalse();
-            asking.onResponse(0, answer(request, true), at(1), out);
-            asking.onResponse(1, answer(request, true), at(1), out);
+            win(request);
             asking.withdraw(claim, at(2), out);
             assertThat(out.requests.get(1)).isInstanceOf(ReleaseRequest.class);
             assertThat(recipients(1)).isEqualTo(0b111);
@@ -321,8 +325,7 @@ class LeaseEngineTests {
         void andEverybodyIsToldOfTheEndOfALeaseThatWasParked() {
             Claim claim = Claim.patient("r", LEASE, LEASE);
             Request request = submit(claim);
-            asking.onResponse(0, answer(request, true), at(1), out);
-            asking.onResponse(1, answer(request, true), at(1), out);
+            win(request);
             for (int i = 0; i <= LeaseEngine.MOST_YOUNG; i++) {
                 acquire("other" + i, at(2));
             }
@@ -339,8 +342,7 @@ class LeaseEngineTests {
         void andTheRestNotOnceItIsDecided() {
             Claim claim = Claim.patient("r", LEASE, LEASE);
             Request request = submit(claim);
-            asking.onResponse(0, answer(request, true), at(1), out);
-            asking.onResponse(1, answer(request, true), at(1), out);
+            win(request);
             asking.extend(claim, at(100), out);
             Request extension = out.requests.get(1);
             asking.onUnanswered(1, extension, at(101), out);
@@ -352,8 +354,7 @@ class LeaseEngineTests {
         void butEverybodyForAnExtensionAndItsLease() {
             Claim claim = Claim.patient("r", LEASE, LEASE);
             Request request = submit(claim);
-            asking.onResponse(0, answer(request, true), at(1), out);
-            asking.onResponse(1, answer(request, true), at(1), out);
+            win(request);
             asking.extend(claim, at(100), out);
             assertThat(out.requests.get(1)).isInstanceOf(ProposeRequest.class);
             assertThat(recipients(1)).isEqualTo(0b111);
