@@ -226,6 +226,12 @@ class LeaseEngineTests {
             asking.onResponse(1, answer(request, true), at(1), out);
         }
 
+        private Claim holding() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            win(submit(claim));
+            return claim;
+        }
+
         @Test
         void forALeaseThatIsNotToLast() {
             submit(Claim.once("r", LEASE, LEASE));
@@ -323,9 +329,7 @@ class LeaseEngineTests {
         /** What is parked does not remember whom it asked. */
         @Test
         void andEverybodyIsToldOfTheEndOfALeaseThatWasParked() {
-            Claim claim = Claim.patient("r", LEASE, LEASE);
-            Request request = submit(claim);
-            win(request);
+            Claim claim = holding();
             for (int i = 0; i <= LeaseEngine.MOST_YOUNG; i++) {
                 acquire("other" + i, at(2));
             }
@@ -340,21 +344,18 @@ class LeaseEngineTests {
         /** A proposal that was decided is of no more use to those that did not get it. */
         @Test
         void andTheRestNotOnceItIsDecided() {
-            Claim claim = Claim.patient("r", LEASE, LEASE);
-            Request request = submit(claim);
-            win(request);
+            Claim claim = holding();
+            Request proposal = out.requests.get(0);
             asking.extend(claim, at(100), out);
             Request extension = out.requests.get(1);
             asking.onUnanswered(1, extension, at(101), out);
             asking.onTime(at(140), out);
-            assertThat(out.requests).containsExactly(request, extension);
+            assertThat(out.requests).containsExactly(proposal, extension);
         }
 
         @Test
         void butEverybodyForAnExtensionAndItsLease() {
-            Claim claim = Claim.patient("r", LEASE, LEASE);
-            Request request = submit(claim);
-            win(request);
+            Claim claim = holding();
             asking.extend(claim, at(100), out);
             assertThat(out.requests.get(1)).isInstanceOf(ProposeRequest.class);
             assertThat(recipients(1)).isEqualTo(0b111);

@@ -47,7 +47,7 @@ class SimulationTests {
                 .allSatisfy((what, count) -> assertThat(count).as("%s", what).isPositive());
     }
 
-    /** Where leases are given back before long, so that most acquisitions ask a majority (X11). */
+    /** Where leases are given back before long, so that many acquisitions ask a majority (X11). */
     @Test
     void keepsEveryInvariantWhereLeasesAreLocks() {
         Map<Happening, Long> happened = simulate(Simulation.FIRST_SEED_OF_LOCKS, EVENTS_WITH_LOCKS, Long.MAX_VALUE);

@@ -46,13 +46,8 @@ final class FaultyCell implements AutoCloseable {
         this.common = new ArrayList<>(List.of(
                 "--paxoslease.lease-time=" + RealCell.LEASE_TIME.toMillis() + "ms",
                 "--paxoslease.max-clock-drift=" + MAX_CLOCK_DRIFT,
-                "--paxoslease.security.shared-secret=not a secret, but long enough to be one",
-                "--sample.probe-rate=10ms",
-                "--sample.lock-rate=10ms",
-                "--spring.task.scheduling.pool.size=5",
-                "--sample.invoices.rate=200ms",
-                "--sample.report.rate=300ms",
-                "--sample.cleanup.rate=500ms"));
+                "--paxoslease.security.shared-secret=not a secret, but long enough to be one"));
+        common.addAll(RealCell.JOBS);
         common.add("--paxoslease.transport=" + (tcp ? "tcp" : "http"));
         int basePort = network.isPresent() ? PORT : Ports.freeRow(2 * size);
         List<NodeProcess> nodes = new ArrayList<>();

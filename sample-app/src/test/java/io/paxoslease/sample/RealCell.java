@@ -17,6 +17,15 @@ final class RealCell implements AutoCloseable {
     static final Duration LEASE_TIME = Duration.ofSeconds(2);
     static final Duration SOON = Duration.ofSeconds(180);
 
+    /** How a node is told to run all jobs often, each on a thread of its own. */
+    static final List<String> JOBS = List.of(
+            "--sample.probe-rate=10ms",
+            "--sample.lock-rate=10ms",
+            "--sample.invoices.rate=200ms",
+            "--sample.report.rate=300ms",
+            "--sample.cleanup.rate=500ms",
+            "--spring.task.scheduling.pool.size=5");
+
     private final List<NodeProcess> nodes;
 
     RealCell(List<NodeProcess> nodes) {
@@ -32,13 +41,8 @@ final class RealCell implements AutoCloseable {
                 "--paxoslease.lease-time=" + LEASE_TIME.toMillis() + "ms",
                 // One machine, one clock: without the allowance for clocks a lease ends nowhere too early, which could
                 // hide a mistake.
-                "--paxoslease.max-clock-drift=0",
-                "--sample.probe-rate=10ms",
-                "--sample.lock-rate=10ms",
-                "--spring.task.scheduling.pool.size=5",
-                "--sample.invoices.rate=200ms",
-                "--sample.report.rate=300ms",
-                "--sample.cleanup.rate=500ms"));
+                "--paxoslease.max-clock-drift=0"));
+        common.addAll(JOBS);
         for (int i = 0; i < size; i++) {
             common.add("--paxoslease.members.node-" + (i + 1) + "=http://127.0.0.1:" + (basePort + i));
         }
