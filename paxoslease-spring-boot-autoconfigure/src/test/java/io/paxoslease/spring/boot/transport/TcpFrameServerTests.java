@@ -168,7 +168,7 @@ class TcpFrameServerTests {
         @Test
         void ofAWebClientThatLostItsWay() throws Exception {
             TcpSender lost = sender(server(PATIENT));
-            lost.out.writeBytes("POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n");
+            lost.raw.write("POST /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n");
             assertThat(lost.answer().status()).isEqualTo(TOO_LARGE);
             assertThat(lost.isClosedByPeer()).isTrue();
         }
