@@ -211,7 +211,7 @@ final class ParkedLeases {
         for (int i = 0; i < mayBeDue.length; i++) {
             hand = hand + 1 < mayBeDue.length ? hand + 1 : 0;
             if (mayBeDue[hand] && now.hasReached(firstDueNanos[hand]) && extendable > 0) {
-                takeDue(hand, now, left, rows);
+                takeDue(hand, left, rows);
             }
             if (mayBeDue[hand] && (!found || firstDueNanos[hand] - earliestNanos < 0)) {
                 earliestNanos = firstDueNanos[hand];
@@ -222,25 +222,29 @@ final class ParkedLeases {
         return rows;
     }
 
-    private void takeDue(int chunk, Now now, IntUnaryOperator left, List<Row> rows) {
+    private void takeDue(int chunk, IntUnaryOperator left, List<Row> rows) {
         boolean all = allDue[chunk];
         allDue[chunk] = false;
         mayBeDue[chunk] = false;
+        int next = Integer.MAX_VALUE;
         for (int slot = chunk << CHUNK_BITS; slot < (chunk + 1) << CHUNK_BITS; slot++) {
             int bits = flags.get(slot);
             if (bits != 0) {
-                long nanos = dueNanos(slot);
-                boolean due = all || now.hasReached(nanos);
-                if (due && (bits & AUTO) != 0 && left.applyAsInt(slot) >= LATE) {
+                int ticks = due.get(slot) - (int) lastTick;
+                boolean isDue = all || ticks <= 0;
+                if (isDue && (bits & AUTO) != 0 && left.applyAsInt(slot) >= LATE) {
                     extendable--;
                     rows.add(unpark(slot));
-                } else if (due && others-- > 0) {
+                } else if (isDue && others-- > 0) {
                     rows.add(unpark(slot));
                 } else {
-                    mark(chunk, nanos);
+                    next = Math.min(next, all ? 0 : ticks);
                     allDue[chunk] |= all;
                 }
             }
+        }
+        if (next < Integer.MAX_VALUE) {
+            mark(chunk, nanos(lastTick + next));
         }
     }
 

@@ -139,6 +139,18 @@ class ParkedLeasesTests {
         }
 
         @Test
+        void whatWakeAllMadeDueBeyondTheLimitComesNext() {
+            for (int i = 0; i < 30; i++) {
+                parked.park(new Row("r" + i, null, false, false, at(10_000).nanos(), 0, 0));
+            }
+            parked.wakeAll(at(1));
+            for (int i = 0; i < 3; i++) {
+                assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
+                assertThat(parked.takeDue(at(1), 10, GOES_ON)).hasSize(10);
+            }
+        }
+
+        @Test
         void keepsEverythingOfARow() {
             Claim claim = claim("a");
             Row row = new Row("a", claim, true, true, START, Long.MAX_VALUE / 3, 12);
