@@ -26,6 +26,9 @@ final class Claim {
         ONCE
     }
 
+    /** For claims whose users have had their answer: hundreds of thousands are made in a second. */
+    private static final CompletableFuture<Optional<Lease>> TOLD = CompletableFuture.completedFuture(Optional.empty());
+
     final String resource;
     final long leaseNanos;
     final Kind kind;
@@ -57,13 +60,13 @@ final class Claim {
     volatile @Nullable NodeLease lease;
 
     /** Completed once, with the first tenure or empty. */
-    final CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
+    final CompletableFuture<Optional<Lease>> result;
 
     /** Why there was no tenure. */
     volatile String unavailableReason = "no majority of the cell answered";
 
     /** Callers that wait for the extension in flight. */
-    final List<CompletableFuture<Boolean>> extensions = new ArrayList<>(0);
+    private List<CompletableFuture<Boolean>> extensions = List.of();
 
     /** When the tenure began, by the wall clock; for display. */
     long acquiredAtMillis;
@@ -79,6 +82,7 @@ final class Claim {
         this.yieldNanos = yieldNanos;
         this.autoExtend = kind == Kind.STANDING;
         this.resumed = resumed;
+        this.result = resumed ? TOLD : new CompletableFuture<>();
     }
 
     static Claim standing(String resource, long leaseNanos, long yieldNanos) {
@@ -100,11 +104,22 @@ final class Claim {
         return claim;
     }
 
-    void answerExtensions(boolean extended) {
-        if (!extensions.isEmpty()) {
-            extensions.forEach(answer -> answer.complete(extended));
-            extensions.clear();
+    /** Whether somebody waits for the extension in flight. */
+    boolean isAwaited() {
+        return !extensions.isEmpty();
+    }
+
+    void awaitExtension(CompletableFuture<Boolean> answer) {
+        if (extensions.isEmpty()) {
+            extensions = new ArrayList<>(1);
         }
+        extensions.add(answer);
+    }
+
+    void answerExtensions(boolean extended) {
+        List<CompletableFuture<Boolean>> awaited = extensions;
+        extensions = List.of();
+        awaited.forEach(answer -> answer.complete(extended));
     }
 
     boolean isStanding() {

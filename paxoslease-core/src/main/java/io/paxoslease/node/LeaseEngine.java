@@ -602,7 +602,7 @@ final class LeaseEngine {
             return false;
         }
         Claim claim = candidacy.claims.getFirst();
-        return claim.tenure != null && !claim.isStanding() && claim.extensions.isEmpty();
+        return claim.tenure != null && !claim.isStanding() && !claim.isAwaited();
     }
 
     private void park(Candidacy candidacy) {
@@ -824,8 +824,11 @@ final class LeaseEngine {
     /** Applies the proposer's effects. Applying may cause further effects, which are taken in turn. */
     private void apply(Candidacy candidacy, Now now, Output out) {
         while (!effects.isEmpty()) {
-            // Most often there is just one.
-            List<Effect> batch = effects.size() == 1 ? List.of(effects.get(0)) : List.copyOf(effects);
+            if (effects.size() == 1) {
+                apply(candidacy, effects.remove(0), now, out);
+                continue;
+            }
+            List<Effect> batch = List.copyOf(effects);
             effects.clear();
             for (int i = 0; i < batch.size(); i++) {
                 apply(candidacy, batch.get(i), now, out);

@@ -426,7 +426,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             if (tenure == null || tenure.token() != token) {
                 answer.complete(false);
             } else if (!answered(output, claim, answer)) {
-                claim.extensions.add(answer);
+                claim.awaitExtension(answer);
             }
         });
         try {

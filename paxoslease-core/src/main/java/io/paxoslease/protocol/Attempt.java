@@ -17,6 +17,9 @@ final class Attempt {
     /** P1. The ballot of the lease that was held when the attempt began, null for a fresh attempt. */
     final @Nullable Ballot renewalBase;
 
+    /** Where the lease is among those that are held, NONE if it is not: the way by its name is longer. */
+    int slot;
+
     /** Whether proposals were sent: only then acceptors may hold records of this ballot (X5). */
     boolean proposing;
 
@@ -31,16 +34,23 @@ final class Attempt {
     private boolean outbid;
     private long @Nullable [] busyNanos;
 
-    Attempt(String resource, Ballot ballot, long leaseNanos, Deadline deadline, @Nullable Ballot renewalBase) {
+    Attempt(
+            String resource,
+            Ballot ballot,
+            long leaseNanos,
+            Deadline deadline,
+            @Nullable Ballot renewalBase,
+            int slot) {
         this.resource = resource;
         this.ballot = ballot;
         this.leaseNanos = leaseNanos;
         this.deadline = deadline;
         this.renewalBase = renewalBase;
+        this.slot = slot;
     }
 
     Attempt(Attempt other) {
-        this(other.resource, other.ballot, other.leaseNanos, other.deadline, other.renewalBase);
+        this(other.resource, other.ballot, other.leaseNanos, other.deadline, other.renewalBase, other.slot);
         this.proposing = other.proposing;
         this.votes = new Quorum(other.votes);
         this.unprepared = other.unprepared;

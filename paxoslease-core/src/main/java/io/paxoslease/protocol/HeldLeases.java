@@ -151,12 +151,23 @@ final class HeldLeases {
         return rows;
     }
 
-    @SuppressWarnings("ReferenceEquality") // another string with the same name is looked up
-    private int find(String resource) {
-        if (resource != lastSought) {
-            lastSlot = index.find(resource, ResourceIndex.PROPOSER);
-            lastSought = resource;
+    /** The slot of a lease, NONE if it is not held. */
+    int find(String resource) {
+        if (!isSought(resource)) {
+            seek(resource, index.find(resource, ResourceIndex.PROPOSER));
         }
         return lastSlot;
+    }
+
+    /** Whether this lease was sought last. */
+    @SuppressWarnings("ReferenceEquality") // another string with the same name is looked up
+    boolean isSought(String resource) {
+        return resource == lastSought;
+    }
+
+    /** Seeks a lease whose slot is known, NONE if it is not held. */
+    void seek(String resource, int slot) {
+        lastSought = resource;
+        lastSlot = slot;
     }
 }

@@ -12,6 +12,9 @@ final class Incarnations {
     private @Nullable Incarnation[] known;
     private int[] uses;
 
+    /** Rows of one owner are often used one after another. */
+    private int last;
+
     Incarnations() {
         ids = new HashMap<>();
         known = new @Nullable Incarnation[4];
@@ -31,11 +34,14 @@ final class Incarnations {
     }
 
     /** The number of an incarnation for one more row. */
+    @SuppressWarnings("ReferenceEquality") // an equal one is looked up
     int use(Incarnation incarnation) {
-        Integer known = ids.get(incarnation);
-        int id = known == null ? add(incarnation) : known;
-        uses[id]++;
-        return id;
+        if (known[last] != incarnation) {
+            Integer id = ids.get(incarnation);
+            last = id == null ? add(incarnation) : id;
+        }
+        uses[last]++;
+        return last;
     }
 
     /** One row less; nothing for 0. */

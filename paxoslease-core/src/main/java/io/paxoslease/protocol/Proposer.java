@@ -101,7 +101,8 @@ public class Proposer {
         abandon(resource, new Outcome.Withdrawn(), effects);
         Ballot ballot = new Ballot(ballots.next(now), self);
         Deadline deadline = Deadline.after(now, timing.ownerNanos(leaseNanos));
-        Attempt attempt = new Attempt(resource, ballot, leaseNanos, deadline, held.ballot(resource));
+        Attempt attempt =
+                new Attempt(resource, ballot, leaseNanos, deadline, held.ballot(resource), held.find(resource));
         attempts.put(resource, attempt);
         return attempt;
     }
@@ -254,7 +255,7 @@ public class Proposer {
         Tenure tenure = held.get(resource);
         long spent = Math.max(
                 held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
-        held.remove(resource);
+        remove(resource);
         Attempt attempt = withdraw(resource);
         if (attempt != null) {
             spent = attempt.proposing ? Math.max(spent, attempt.ballot.counter()) : spent;
@@ -277,6 +278,7 @@ public class Proposer {
      * @param effects receives what is to be done
      */
     public void settle(String resource, Now now, List<Effect> effects) {
+        seek(resource);
         if (held.isActive(resource, now)) {
             return;
         }
@@ -285,10 +287,26 @@ public class Proposer {
             return;
         }
         long spent = held.spent(resource);
-        held.remove(resource);
+        remove(resource);
         effects.add(new Effect.Lost(tenure));
         if (spent > tenure.ballot().counter()) {
             effects.add(new Effect.Broadcast(new ReleaseRequest(resource, new Ballot(spent, self))));
+        }
+    }
+
+    /** An attempt knows where its lease is. */
+    private void seek(String resource) {
+        Attempt attempt = held.isSought(resource) ? null : attempts.get(resource);
+        if (attempt != null) {
+            held.seek(resource, attempt.slot);
+        }
+    }
+
+    private void remove(String resource) {
+        held.remove(resource);
+        Attempt attempt = attempts.get(resource);
+        if (attempt != null) {
+            attempt.slot = ResourceIndex.NONE;
         }
     }
 

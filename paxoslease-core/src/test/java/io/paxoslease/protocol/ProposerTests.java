@@ -51,10 +51,14 @@ class ProposerTests {
         proposer.onResponse(acceptor, response, at(seconds), effects);
     }
 
-    private void win(double seconds) {
+    private void startProposing(double seconds) {
         start(seconds);
         prepared(0, null, seconds);
         prepared(1, null, seconds);
+    }
+
+    private void win(double seconds) {
+        startProposing(seconds);
         proposed(0, true, seconds);
         proposed(1, true, seconds);
     }
@@ -179,9 +183,7 @@ class ProposerTests {
 
         @Test
         void doesNotWinPastTheStoredDeadline() {
-            start(0);
-            prepared(0, null, 0);
-            prepared(1, null, 0);
+            startProposing(0);
             proposed(0, true, 0);
             proposed(1, true, 8.2);
             assertThat(effects)
@@ -205,14 +207,31 @@ class ProposerTests {
         void beginsANewTenureWhenTheExtensionComesAfterTheBaseEnded() {
             win(0);
             long token = proposer.tenure("r", at(0)).token();
-            start(7);
-            prepared(0, null, 7);
-            prepared(1, null, 7);
+            startProposing(7);
             proposed(0, true, 9);
             assertThat(effects).singleElement().isInstanceOf(Effect.Lost.class);
             proposed(1, true, 9);
             assertThat(effects).singleElement().isInstanceOf(Effect.Acquired.class);
             assertThat(proposer.tenure("r", at(9)).token()).isGreaterThan(token);
+        }
+
+        @Test
+        void anExtensionOfALostLeaseDoesNotTouchTheLeaseThatIsInItsPlace() {
+            win(0);
+            startProposing(5);
+            proposer.settle("r", at(8.5), effects);
+            proposer.startInOneRoundTrip("in its place", 10 * SECOND, at(8.5), effects);
+            Ballot other = proposer.attempt("in its place").ballot;
+            for (int acceptor = 0; acceptor < 2; acceptor++) {
+                answered(acceptor, new ProposeResponse("in its place", other, true, other.counter(), null), 8.5);
+            }
+            Tenure untouched = proposer.tenure("in its place", at(8.5));
+            proposed(0, true, 9);
+            proposed(1, true, 9);
+            assertThat(proposer.tenure("r", at(9)).token()).isEqualTo(ballot.counter());
+            assertThat(proposer.tenure("in its place", at(9)))
+                    .isEqualTo(untouched)
+                    .isNotNull();
         }
 
         @Test
@@ -241,9 +260,7 @@ class ProposerTests {
 
         @Test
         void abandonsWhenAMajorityIsOutOfReach() {
-            start(0);
-            prepared(0, null, 0);
-            prepared(1, null, 0);
+            startProposing(0);
             Request proposal = new ProposeRequest("r", ballot, 10 * SECOND);
             effects.clear();
             proposer.onUnanswered(0, proposal, at(0), effects);
@@ -271,9 +288,7 @@ class ProposerTests {
         @Test
         void abandonsAnExtensionInFlightAndNamesItsBallot() {
             win(0);
-            start(1);
-            prepared(0, null, 1);
-            prepared(1, null, 1);
+            startProposing(1);
             effects.clear();
             proposer.release("r", at(1), effects);
             assertThat(effects).contains(new Effect.Broadcast(new ReleaseRequest("r", ballot)));
@@ -288,9 +303,7 @@ class ProposerTests {
 
         @Test
         void releasesAFreshAttemptThatSentProposals() {
-            start(0);
-            prepared(0, null, 0);
-            prepared(1, null, 0);
+            startProposing(0);
             effects.clear();
             proposer.giveUp("r", at(0), effects);
             assertThat(effects).contains(new Effect.Broadcast(new ReleaseRequest("r", ballot)));
@@ -307,9 +320,7 @@ class ProposerTests {
         @Test
         void clearsTheBallotsOfFailedExtensionsOnlyWhenTheLeaseEnds() {
             win(0);
-            start(1);
-            prepared(0, null, 1);
-            prepared(1, null, 1);
+            startProposing(1);
             effects.clear();
             proposer.giveUp("r", at(1), effects);
             assertThat(effects).noneMatch(Effect.Broadcast.class::isInstance);
@@ -376,9 +387,7 @@ class ProposerTests {
         @Test
         void aFailedExtensionIsCleanedUpWhenTheLeaseEnds() {
             Tenure tenure = won();
-            start(1);
-            prepared(0, null, 1);
-            prepared(1, null, 1);
+            startProposing(1);
             proposed(0, true, 1);
             Ballot failed = ballot;
             proposer.giveUp("r", at(1), effects);
@@ -463,9 +472,7 @@ class ProposerTests {
 
         @Test
         void takesTheWordOfAMinorityAfterBothPhases() {
-            start(0);
-            prepared(0, null, 0);
-            prepared(1, null, 0);
+            startProposing(0);
             rejected(0, OTHER);
             rejected(1, THIRD);
             assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(THIRD, 2 * SECOND)));
