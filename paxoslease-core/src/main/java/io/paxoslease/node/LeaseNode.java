@@ -10,7 +10,6 @@ import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
-import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
@@ -271,7 +270,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return election;
     }
 
-    /** X6. A new election knows the leader that this node's acceptor knows. */
+    /** X6. What this node's acceptor knows of the owner. */
     private void hint(String leaseName, Now now, LeaseEngine.Output output) {
         AcceptedLease accepted = acceptor == null ? null : acceptor.lease(leaseName, now);
         if (accepted != null) {
@@ -508,18 +507,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             worthHinting |= engine.cares(request.resource());
         }
         if (worthHinting) {
-            run((now, output) -> hint(requests, responses, arrived, now, output));
+            run((now, output) -> hint(requests, responses, now, output));
         }
         return responses;
     }
 
     /** X6. What this node's acceptor learns helps its own candidates to wait for the right moment. */
-    private void hint(
-            List<Request> requests,
-            List<@Nullable Response> responses,
-            Now arrived,
-            Now now,
-            LeaseEngine.Output output) {
+    private void hint(List<Request> requests, List<@Nullable Response> responses, Now now, LeaseEngine.Output output) {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
@@ -527,13 +521,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 continue;
             }
             engine.onRival(request.resource());
-            if (request instanceof ProposeRequest propose
-                    && responses.get(i) instanceof ProposeResponse response
-                    && response.accepted()) {
-                AcceptedLease lease = response.lease();
-                long remainedThen = lease == null ? propose.leaseNanos() : lease.remainingNanos();
-                long remaining = arrived.nanos() + remainedThen - now.nanos();
-                engine.onOwnerSeen(propose.resource(), propose.ballot().owner(), remaining, now, output);
+            if (responses.get(i) instanceof ProposeResponse response && response.accepted()) {
+                hint(request.resource(), now, output);
             }
         }
     }

@@ -145,7 +145,8 @@ public class Acceptor {
             raisePromise(slot, ballot);
             table.record(slot, ballot, recordEnd(slot, ballot, now.nanos() + request.leaseNanos(), now));
         }
-        return new ProposeResponse(request.resource(), ballot, accepted, table.promised(slot), liveLease(slot, now));
+        AcceptedLease against = accepted ? null : liveLease(slot, now);
+        return new ProposeResponse(request.resource(), ballot, accepted, table.promised(slot), against);
     }
 
     /**

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param ballot the ballot that is answered
  * @param accepted whether the proposal was accepted
  * @param promisedCounter what the acceptor has promised now
- * @param lease the live lease after handling the proposal, if any
+ * @param lease the live lease of a rejecting acceptor, if any; null if it accepted
  */
 public record ProposeResponse(
         String resource,

@@ -8,7 +8,7 @@ public sealed interface Response extends Message permits PrepareResponse, Propos
     /** The counter that the acceptor has promised after handling the request. */
     long promisedCounter();
 
-    /** The live lease at this acceptor after handling the request, if any: a hint for everything but the prepare phase. */
+    /** The live lease at this acceptor, if any, unless it just accepted one: a hint for everything but the prepare phase. */
     @Nullable
     AcceptedLease lease();
 }

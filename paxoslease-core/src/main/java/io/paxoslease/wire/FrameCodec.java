@@ -49,8 +49,7 @@ final class FrameCodec {
     private static final int NO_RESPONSE = 0;
 
     private static final int GRANTED = 1;
-    private static final int LEASE_OF_ASKER = 2;
-    private static final int LEASE_OF_OTHER = 4;
+    private static final int LEASE = 2;
 
     private static final int MIN_REQUEST_BYTES = 11;
     private static final int MAX_TEXT_BYTES = 255;
@@ -71,7 +70,7 @@ final class FrameCodec {
 
     static byte[] encode(RequestFrame frame, @Nullable FrameMac mac) {
         List<Request> requests = frame.requests();
-        FrameWriter out = new FrameWriter(256 + 64 * requests.size());
+        FrameWriter out = new FrameWriter(256 + 40 * requests.size());
         out.u8(VERSION);
         out.u8(mac == null ? 0 : FLAG_MAC);
         out.text(frame.cell());
@@ -217,7 +216,7 @@ final class FrameCodec {
      * @param maxBytes how long it may be; responses that do not fit any more are left out, like lost messages
      */
     static byte[] encode(AnswerFrame frame, List<Request> requests, @Nullable FrameMac mac, int maxBytes) {
-        FrameWriter out = new FrameWriter(256 + 32 * requests.size());
+        FrameWriter out = new FrameWriter(256 + 4 * requests.size());
         out.u8(VERSION);
         out.u8(mac == null ? FLAG_ANSWER : FLAG_ANSWER | FLAG_MAC);
         out.text(frame.cell());
@@ -234,52 +233,41 @@ final class FrameCodec {
             out.u16(count(requests.size()));
             for (int i = 0; i < requests.size(); i++) {
                 int left = maxBytes - out.length() - FrameMac.BYTES - (requests.size() - i);
-                response(frame.responses().get(i), requests.get(i), left, out);
+                response(frame.responses().get(i), left, out);
             }
         }
         return seal(out, mac);
     }
 
-    private static void response(@Nullable Response response, Request request, int bytesLeft, FrameWriter out) {
-        if (response == null || mostBytes(response, request) > bytesLeft) {
+    private static void response(@Nullable Response response, int bytesLeft, FrameWriter out) {
+        if (response == null || mostBytes(response) > bytesLeft) {
             out.u8(NO_RESPONSE);
         } else if (response instanceof PrepareResponse prepare) {
-            response(PREPARE, prepare.promised(), response, request, out);
+            response(PREPARE, prepare.promised(), response, out);
         } else if (response instanceof ProposeResponse propose) {
-            response(PROPOSE, propose.accepted(), response, request, out);
+            response(PROPOSE, propose.accepted(), response, out);
         } else {
             throw new IllegalArgumentException("There is no type byte for " + response);
         }
     }
 
-    private static void response(int type, boolean granted, Response response, Request request, FrameWriter out) {
+    private static void response(int type, boolean granted, Response response, FrameWriter out) {
         AcceptedLease lease = response.lease();
-        boolean ofAsker = isOfAsker(lease, request);
         out.u8(type);
-        out.u8((granted ? GRANTED : 0) | (lease == null ? 0 : ofAsker ? LEASE_OF_ASKER : LEASE_OF_OTHER));
-        out.i64(response.promisedCounter());
+        out.u8((granted ? GRANTED : 0) | (lease == null ? 0 : LEASE));
+        if (!granted) {
+            out.i64(response.promisedCounter());
+        }
         if (lease != null) {
-            if (!ofAsker) {
-                incarnation(lease.ballot().owner(), out);
-                out.i64(lease.ballot().counter());
-            }
+            incarnation(lease.ballot().owner(), out);
+            out.i64(lease.ballot().counter());
             out.i64(lease.remainingNanos());
         }
     }
 
-    private static int mostBytes(Response response, Request request) {
+    private static int mostBytes(Response response) {
         AcceptedLease lease = response.lease();
-        if (lease == null) {
-            return 10;
-        }
-        return isOfAsker(lease, request)
-                ? 18
-                : 35 + mostBytes(lease.ballot().owner().nodeId());
-    }
-
-    /** Whether the lease is the one that was asked for: after an acceptance it usually is, and takes fewer bytes. */
-    private static boolean isOfAsker(@Nullable AcceptedLease lease, Request request) {
-        return lease != null && lease.ballot().equals(request.ballot());
+        return lease == null ? 10 : 35 + mostBytes(lease.ballot().owner().nodeId());
     }
 
     /**
@@ -343,16 +331,13 @@ final class FrameCodec {
                     + request.getClass().getSimpleName());
         }
         int flags = in.u8("flags of a response");
-        if ((flags & ~(GRANTED | LEASE_OF_ASKER | LEASE_OF_OTHER)) != 0
-                || (flags & (LEASE_OF_ASKER | LEASE_OF_OTHER)) == (LEASE_OF_ASKER | LEASE_OF_OTHER)) {
+        if ((flags & ~(GRANTED | LEASE)) != 0) {
             throw new MalformedFrameException("A response has no flags " + flags);
         }
         boolean granted = (flags & GRANTED) != 0;
-        long promised = in.counter("promised counter", 0);
+        long promised = granted ? request.ballot().counter() : in.counter("promised counter", 0);
         AcceptedLease lease = null;
-        if ((flags & LEASE_OF_ASKER) != 0) {
-            lease = new AcceptedLease(request.ballot(), in.natural("remaining time"));
-        } else if ((flags & LEASE_OF_OTHER) != 0) {
+        if ((flags & LEASE) != 0) {
             Incarnation owner = incarnation("owner", in);
             owner = owner.equals(asker) ? request.ballot().owner() : owner.equals(sender) ? sender : owner;
             Ballot ballot = new Ballot(in.counter("owner's counter", 1), owner);

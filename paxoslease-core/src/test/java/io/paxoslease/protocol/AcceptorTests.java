@@ -94,7 +94,15 @@ class AcceptorTests {
         @Test
         void acceptsAHigherBallotOfTheOwner() {
             propose(5, P, 0);
-            assertThat(propose(6, P, 1).lease()).isEqualTo(new AcceptedLease(ballot(6, P), 5 * SECOND));
+            assertThat(propose(6, P, 1).accepted()).isTrue();
+            assertThat(acceptor.lease("r", at(1))).isEqualTo(new AcceptedLease(ballot(6, P), 5 * SECOND));
+        }
+
+        @Test
+        void tellsTheLiveLeaseOnlyIfItRejects() {
+            assertThat(propose(5, P, 0).lease()).isNull();
+            assertThat(propose(6, P, 1).lease()).isNull();
+            assertThat(propose(7, Q, 2).lease()).isEqualTo(new AcceptedLease(ballot(6, P), 4 * SECOND));
         }
 
         @Test
@@ -314,13 +322,15 @@ class AcceptorTests {
         @Test
         void keepsTheLaterEndWhenTheOwnerAsksForLess() {
             propose("r", 5, P, 5 * SECOND, 0);
-            assertThat(propose("r", 6, P, SECOND, 1).lease()).isEqualTo(new AcceptedLease(ballot(6, P), 4 * SECOND));
+            propose("r", 6, P, SECOND, 1);
+            assertThat(acceptor.lease("r", at(1))).isEqualTo(new AcceptedLease(ballot(6, P), 4 * SECOND));
         }
 
         @Test
         void takesTheNewEndWhenTheOldLeaseIsOver() {
             propose("r", 5, P, 5 * SECOND, 0);
-            assertThat(propose("r", 6, P, SECOND, 5).lease().remainingNanos()).isEqualTo(SECOND);
+            propose("r", 6, P, SECOND, 5);
+            assertThat(acceptor.lease("r", at(5)).remainingNanos()).isEqualTo(SECOND);
         }
     }
 }

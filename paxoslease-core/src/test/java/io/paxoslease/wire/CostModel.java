@@ -40,7 +40,7 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
 
     /** A propose that is accepted. */
     Cost propose() {
-        return new Cost(1, 1, 18 + nameBytes + 18);
+        return new Cost(1, 1, 18 + nameBytes + 2);
     }
 
     /** A propose that is rejected because another node holds the lease. */
@@ -50,7 +50,7 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
 
     /** A prepare for a free lease, or for one that the sender holds. */
     Cost prepare(boolean held) {
-        return new Cost(1, 1, 18 + nameBytes + (held ? 35 + idBytes : 10));
+        return new Cost(1, 1, 18 + nameBytes + (held ? 27 + idBytes : 2));
     }
 
     /** A release; one byte says that it has no answer. */

@@ -300,8 +300,8 @@ class CostModelTests {
     /** What {@code CellBenchmark} counted on three processes that talk HTTP, as docs/performance.md has it: bytes for the frames of a cycle. */
     @ParameterizedTest
     @CsvSource({
-        "false, 4.1, 754", "false, 0.40, 295", "false, 0.05, 251",
-        "true, 2.0, 326", "true, 0.14, 96", "true, 0.05, 85"
+        "false, 5.27, 851", "false, 0.39, 246", "false, 0.05, 204",
+        "true, 2.0, 311", "true, 0.15, 81", "true, 0.02, 66"
     })
     void theModelFitsWhatProcessesSent(boolean oneRoundTrip, double frames, double bytes) {
         CostModel model = new CostModel(3, "bench".length(), "n1".length(), NAME_BYTES);

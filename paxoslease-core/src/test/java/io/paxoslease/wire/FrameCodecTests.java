@@ -201,7 +201,7 @@ class FrameCodecTests {
                     0,
                     Arrays.asList(
                             new PrepareResponse("leader", BALLOT, false, other.counter(), new AcceptedLease(other, 3)),
-                            new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), new AcceptedLease(BALLOT, 4)),
+                            new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null),
                             null));
             byte[] bytes = FrameCodec.encode(answer, requests, null, NO_LIMIT);
             assertThat(bytes).isEqualTo(bytes("""
@@ -215,8 +215,8 @@ class FrameCodecTests {
                     00 0000
                     02 0000000000000000
                     0003
-                    01 04 0006608b015f3001 06 6e6f64652d33 3333333333333333 0006608b015f3001 0000000000000003
-                    02 03 0006608b015f3000 0000000000000004
+                    01 02 0006608b015f3001 06 6e6f64652d33 3333333333333333 0006608b015f3001 0000000000000003
+                    02 01
                     00
                     """));
             assertThat(FrameCodec.decodeAnswer(bytes, requests)).isEqualTo(answer);
@@ -297,7 +297,7 @@ class FrameCodecTests {
         void refusesEveryTruncationOfAnAnswer() {
             List<Request> requests = List.of(new ProposeRequest("leader", BALLOT, 1));
             byte[] whole = FrameCodec.encode(
-                    answer(new ProposeResponse("leader", BALLOT, true, 5, new AcceptedLease(BALLOT, 1))),
+                    answer(new ProposeResponse("leader", BALLOT, false, 5, new AcceptedLease(BALLOT, 1))),
                     requests,
                     null,
                     NO_LIMIT);
@@ -373,10 +373,28 @@ class FrameCodecTests {
         }
 
         @Test
+        void refusesUnknownFlagsOfAResponse() {
+            List<Request> requests = List.of(new ProposeRequest("leader", BALLOT, 1));
+            byte[] answer = FrameCodec.encode(
+                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
+                    requests,
+                    null,
+                    NO_LIMIT);
+            assertThat(answer).endsWith(2, 1);
+            answer[answer.length - 1] |= 4;
+            assertThatThrownBy(() -> FrameCodec.decodeAnswer(answer, requests))
+                    .isInstanceOf(MalformedFrameException.class)
+                    .hasMessageContaining("flags 5");
+        }
+
+        @Test
         void refusesAnswersToOtherRequests() {
             Request propose = new ProposeRequest("leader", BALLOT, 1);
             byte[] answer = FrameCodec.encode(
-                    answer(new ProposeResponse("leader", BALLOT, true, 5, null)), List.of(propose), null, NO_LIMIT);
+                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
+                    List.of(propose),
+                    null,
+                    NO_LIMIT);
             for (List<Request> others : List.<List<Request>>of(
                     List.of(),
                     List.of(propose, propose),
@@ -457,9 +475,9 @@ class FrameCodecTests {
 
     private static Response response(Class<? extends Response> kind) {
         if (kind == PrepareResponse.class) {
-            return new PrepareResponse("leader", BALLOT, true, 5, null);
+            return new PrepareResponse("leader", BALLOT, true, BALLOT.counter(), null);
         } else if (kind == ProposeResponse.class) {
-            return new ProposeResponse("leader", BALLOT, true, 5, null);
+            return new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null);
         }
         throw new AssertionError("Teach the codec and this test about " + kind);
     }

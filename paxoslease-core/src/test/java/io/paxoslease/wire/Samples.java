@@ -155,7 +155,7 @@ final class Samples {
             default -> new AcceptedLease(new Ballot(counter(random), incarnation(random)), natural(random));
         };
         boolean granted = random.nextBoolean();
-        long promised = random.nextBoolean() ? counter(random) : 0;
+        long promised = granted ? request.ballot().counter() : random.nextBoolean() ? counter(random) : 0;
         return request instanceof PrepareRequest
                 ? new PrepareResponse(request.resource(), request.ballot(), granted, promised, lease)
                 : new ProposeResponse(request.resource(), request.ballot(), granted, promised, lease);
