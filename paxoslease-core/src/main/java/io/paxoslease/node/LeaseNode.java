@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,6 +65,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final int ROWS_PER_SWEEP = 4_096;
     private static final int ROUNDS_PER_CALL = 4;
     private static final int ANSWERS_PER_EVENT = 64;
+    /** How many requests of a frame the acceptor handles before others have their turn. */
+    private static final int REQUESTS_AT_ONCE = 64;
+
     private static final int RELEASED_PER_STEP = 4_096;
     /** How many posted steps are performed without letting go of the lock, and how often one thread takes it for those of others. */
     private static final int POSTED_PER_LOCK = 64;
@@ -496,20 +500,31 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         List<@Nullable Response> responses = new ArrayList<>(requests.size());
         // Read after the requests arrived, so that no exclusion ends before its T counted from the sending has passed.
         Now arrived = clock.now();
-        boolean worthHinting = false;
+        for (int from = 0; from < requests.size(); from += REQUESTS_AT_ONCE) {
+            answer(requests.subList(from, Math.min(requests.size(), from + REQUESTS_AT_ONCE)), arrived, responses);
+        }
+        for (int i = 0; i < requests.size(); i++) {
+            if (engine.cares(requests.get(i).resource())) {
+                run((now, output) -> hint(requests, responses, now, output));
+                break;
+            }
+        }
+        return responses;
+    }
+
+    private void answer(List<Request> requests, Now arrived, List<@Nullable Response> responses) {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (engine.shouldKnowRivals(request.resource()) && !(request instanceof ReleaseRequest)) {
                 // Before the rival is refused: a release that follows must find it noted.
                 run((now, output) -> engine.onRival(request.resource()));
             }
-            responses.add(acceptor == null ? null : acceptor.handle(request, arrived));
-            worthHinting |= engine.cares(request.resource());
         }
-        if (worthHinting) {
-            run((now, output) -> hint(requests, responses, now, output));
+        if (acceptor == null) {
+            responses.addAll(Collections.nCopies(requests.size(), null));
+        } else {
+            acceptor.handle(requests, arrived, responses);
         }
-        return responses;
     }
 
     /** X6. What this node's acceptor learns helps its own candidates to wait for the right moment. */

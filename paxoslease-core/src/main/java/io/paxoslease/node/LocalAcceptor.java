@@ -10,6 +10,7 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The acceptor of this process behind its own lock, for peers and for the proposer beside it alike (A4 holds for both). */
@@ -33,6 +34,13 @@ final class LocalAcceptor {
         }
         acceptor.onReleaseRequest((ReleaseRequest) request, now);
         return null;
+    }
+
+    /** Handles some requests one after another, and appends the answers. */
+    synchronized void handle(List<Request> requests, Now now, List<@Nullable Response> responses) {
+        for (int i = 0; i < requests.size(); i++) {
+            responses.add(handle(requests.get(i), now));
+        }
     }
 
     synchronized void open(boolean atOnce, Now now) {

@@ -142,8 +142,12 @@ public class Acceptor {
         boolean accepted = !isBelowPromise(slot, ballot) && !isHeldByOther(slot, ballot.owner(), now);
         if (accepted) {
             slot = slot == ResourceIndex.NONE ? table.add(request.resource(), graceEnd(now)) : slot;
-            raisePromise(slot, ballot);
-            table.record(slot, ballot, recordEnd(slot, ballot, now.nanos() + request.leaseNanos(), now));
+            long endNanos = recordEnd(slot, ballot, now.nanos() + request.leaseNanos(), now);
+            if (raisesPromise()) {
+                table.accept(slot, ballot, endNanos);
+            } else {
+                table.record(slot, ballot, endNanos);
+            }
         }
         AcceptedLease against = accepted ? null : liveLease(slot, now);
         return new ProposeResponse(request.resource(), ballot, accepted, table.promised(slot), against);
@@ -218,9 +222,9 @@ public class Acceptor {
         return isLive(slot, now) && !proposer.equals(table.leaseOwner(slot));
     }
 
-    /** Accepting raises the promise to the ballot. */
-    void raisePromise(int slot, Ballot ballot) {
-        table.promise(slot, ballot);
+    /** Whether accepting raises the promise to the ballot. */
+    boolean raisesPromise() {
+        return true;
     }
 
     /** X10. The same owner's record is never shortened: its older, longer deadline may rest on it. */

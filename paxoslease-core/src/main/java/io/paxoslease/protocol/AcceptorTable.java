@@ -132,6 +132,19 @@ final class AcceptorTable {
         this.endNanos.set(slot, endNanos);
     }
 
+    /** Records a lease and promises its ballot, which is most often that of the next extension by the same owner. */
+    void accept(int slot, Ballot ballot, long endNanos) {
+        int owner = promisedBy.get(slot);
+        if (hasLease(slot) && leaseOwnerId(slot) == owner && incarnations.is(owner, ballot.owner())) {
+            promised.set(slot, ballot.counter());
+            leaseFromPromised.set(slot, 0);
+            this.endNanos.set(slot, endNanos);
+        } else {
+            promise(slot, ballot);
+            record(slot, ballot, endNanos);
+        }
+    }
+
     /** Forgets the accepted lease and keeps the promise for a while. */
     void clear(int slot, long keepUntilNanos) {
         if (hasLease(slot)) {

@@ -33,6 +33,11 @@ final class Incarnations {
         return known[id];
     }
 
+    /** Whether a number is that of an incarnation. */
+    boolean is(int id, Incarnation incarnation) {
+        return incarnation.equals(known[id]);
+    }
+
     /** The number of an incarnation for one more row. */
     @SuppressWarnings("ReferenceEquality") // an equal one is looked up
     int use(Incarnation incarnation) {

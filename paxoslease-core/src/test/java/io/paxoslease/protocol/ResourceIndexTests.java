@@ -117,6 +117,32 @@ class ResourceIndexTests {
         assertThat(copy.name(slot)).isEqualTo("a");
     }
 
+    /** More than are remembered as recent, in the order of their slots, of which some were given back and some of those are used again. */
+    @Test
+    void namesAreFoundOneAfterAnother() {
+        int count = 50_000;
+        for (int i = 0; i < count; i++) {
+            index.add("name-" + i, ResourceIndex.ACCEPTOR);
+        }
+        for (int slot = 0; slot < count; slot += 7) {
+            index.remove(slot, ResourceIndex.ACCEPTOR);
+        }
+        Map<Integer, String> others = new HashMap<>();
+        for (int i = 0; i < count / 14; i++) {
+            String other = i % 2 == 0 ? "name-x" + i : "another-name-" + i;
+            others.put(index.add(other, ResourceIndex.PROPOSER), other);
+        }
+        for (int slot = 0; slot < count; slot++) {
+            String name = "name-" + slot;
+            String other = others.get(slot);
+            assertThat(index.find(name, ResourceIndex.ACCEPTOR)).isEqualTo(slot % 7 == 0 ? ResourceIndex.NONE : slot);
+            assertThat(index.find(name, ResourceIndex.PROPOSER)).isEqualTo(ResourceIndex.NONE);
+            if (other != null) {
+                assertThat(index.find(other, ResourceIndex.PROPOSER)).isEqualTo(slot);
+            }
+        }
+    }
+
     @Test
     void aSlotThatOneUserGaveBackIsStillTheOthers() {
         int slot = index.add("a", ResourceIndex.ACCEPTOR);

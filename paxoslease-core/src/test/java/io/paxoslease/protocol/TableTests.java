@@ -48,8 +48,12 @@ class TableTests {
                     row.promisedBy = ballot.owner();
                 }
                 case 1, 2 -> {
-                    table.promise(slot, ballot);
-                    table.record(slot, ballot, step + 1);
+                    if (random.nextBoolean()) {
+                        table.accept(slot, ballot, step + 1);
+                    } else {
+                        table.promise(slot, ballot);
+                        table.record(slot, ballot, step + 1);
+                    }
                     row.promised = ballot.counter();
                     row.promisedBy = ballot.owner();
                     row.lease = ballot;

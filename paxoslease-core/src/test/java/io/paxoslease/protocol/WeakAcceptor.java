@@ -76,10 +76,8 @@ public final class WeakAcceptor extends Acceptor {
     }
 
     @Override
-    void raisePromise(int slot, Ballot ballot) {
-        if (!mistakes.contains(Mistake.PROMISE_NOT_RAISED_BY_ACCEPT)) {
-            super.raisePromise(slot, ballot);
-        }
+    boolean raisesPromise() {
+        return !mistakes.contains(Mistake.PROMISE_NOT_RAISED_BY_ACCEPT);
     }
 
     @Override
