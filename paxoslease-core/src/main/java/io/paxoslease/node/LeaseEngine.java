@@ -13,13 +13,13 @@ import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
-import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  * has been told when the next comes.
  *
  * <p>Leases that are held and need nothing for now are kept without objects in {@link ParkedLeases}. Whatever is to happen to one first makes
- * it a {@link Candidacy} again; a candidacy that has become quiet is parked when the next event comes, or
- * if it does not extend itself, when many others have become so.
+ * it a {@link Candidacy} again, but for an {@link Extension} that everybody accepts; a candidacy that has become quiet is parked when the next
+ * event comes, or if it does not extend itself, when many others have become so.
  */
 final class LeaseEngine {
 
@@ -118,6 +118,7 @@ final class LeaseEngine {
     private final boolean oneRoundTrip;
     private final long roundTimeoutNanos;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
+    private final Map<String, Extension> extensions = new HashMap<>();
     private final TimerHeap timers = new TimerHeap();
     private final ParkedLeases parked;
     private final List<Candidacy> quiet = new ArrayList<>();
@@ -131,18 +132,7 @@ final class LeaseEngine {
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
-        this(self, proposer, oneRoundTrip, roundTimeoutNanos, random, new ResourceIndex());
-    }
-
-    /** Creates an engine that shares the names of its resources with the roles of the same node. */
-    LeaseEngine(
-            Incarnation self,
-            Proposer proposer,
-            boolean oneRoundTrip,
-            long roundTimeoutNanos,
-            RandomGenerator random,
-            ResourceIndex index) {
-        this.parked = new ParkedLeases(index);
+        this.parked = new ParkedLeases(proposer.index());
         this.self = self;
         this.proposer = proposer;
         this.oneRoundTrip = oneRoundTrip;
@@ -316,8 +306,16 @@ final class LeaseEngine {
         begin(out);
         Candidacy candidacy = candidacies.get(response.resource());
         if (candidacy == null) {
-            proposer.onLateResponse(response, now);
-            return;
+            Extension extension = extensions.get(response.resource());
+            if (extension == null || !response.ballot().equals(extension.ballot)) {
+                proposer.onLateResponse(response, now);
+                return;
+            }
+            if (isOrdinary(response) && proposer.isHeld(extension.resource, now)) {
+                onAccepted(extension, acceptor, response, now, out);
+                return;
+            }
+            candidacy = takeOut(extension);
         }
         settle(candidacy, now, out);
         boolean current = response.ballot().equals(candidacy.attempt);
@@ -346,7 +344,8 @@ final class LeaseEngine {
 
     void onUnanswered(int acceptor, Request request, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = candidacies.get(request.resource());
+        Extension extension = extensions.get(request.resource());
+        Candidacy candidacy = extension == null ? candidacies.get(request.resource()) : takeOut(extension);
         if (candidacy != null) {
             settle(candidacy, now, out);
             proposer.onUnanswered(acceptor, request, now, effects);
@@ -423,25 +422,38 @@ final class LeaseEngine {
     void onTime(Now now, Output out) {
         begin(out);
         while (!timers.isEmpty() && now.hasReached(timers.firstDueNanos())) {
-            Candidacy candidacy = (Candidacy) timers.first();
-            timers.cancel(candidacy);
-            onTime(candidacy, now, out);
-            reschedule(candidacy, now);
+            TimerHeap.Timer timer = timers.first();
+            timers.cancel(timer);
+            if (timer instanceof Candidacy candidacy) {
+                onTime(candidacy, now, out);
+                reschedule(candidacy, now);
+            } else {
+                endRound((Extension.Round) timer, now, out);
+            }
         }
-        if (!hasRoom()) {
-            return;
+        if (hasRoom()) {
+            onDue(parked.takeDue(now, PARKED_PER_EVENT, slot -> proposer.sixtyFourthsLeft(slot, now)), now, out);
         }
-        for (ParkedLeases.Row row :
-                parked.takeDue(now, PARKED_PER_EVENT, slot -> proposer.sixtyFourthsLeft(slot, now))) {
-            Candidacy candidacy = resume(row);
-            onTime(candidacy, now, out);
-            reschedule(candidacy, now);
+    }
+
+    private void onDue(int[] slots, Now now, Output out) {
+        Extension.Round round = new Extension.Round(now.nanos(), now.nanos() + roundLimitNanos(), roundTripNanos);
+        for (int slot : slots) {
+            if (!oneRoundTrip || !parked.goesOn(slot, now) || !extend(slot, round, now, out)) {
+                Candidacy candidacy = resume(parked.unpark(slot));
+                onTime(candidacy, now, out);
+                reschedule(candidacy, now);
+            }
+        }
+        if (round.underWay > 0) {
+            timers.schedule(round, round.endsNanos);
         }
     }
 
     /** X7. Notices every lease that has ended; for the shell to call when the wall clock has run ahead of the monotonic one. */
     void settleAll(Now now, Output out) {
         begin(out);
+        List.copyOf(extensions.values()).forEach(this::takeOut);
         parked.wakeAll(now);
         for (Candidacy candidacy : List.copyOf(candidacies.values())) {
             settle(candidacy, now, out);
@@ -540,18 +552,107 @@ final class LeaseEngine {
         }
     }
 
+    // Extensions of parked leases.
+
+    /** Begins the extension of a parked lease in its place; false if its end is too near for a whole round. */
+    private boolean extend(int slot, Extension.Round round, Now now, Output out) {
+        String resource = parked.name(slot);
+        Tenure tenure = proposer.unsettledTenure(resource);
+        if (tenure == null || tenure.deadline().remainingNanos(now) / 2 < round.endsNanos - round.beganNanos) {
+            return false;
+        }
+        // It is held, and no attempt is under way, so that nothing else is to be done first.
+        proposer.startInOneRoundTrip(resource, tenure.leaseNanos(), now, effects);
+        Request request = ((Effect.Broadcast) effects.remove(0)).request();
+        Extension extension = new Extension(resource, slot, request.ballot(), round);
+        parked.extending(slot);
+        extensions.put(resource, extension);
+        round.extensions.add(extension);
+        round.underWay++;
+        tellBegin(resource, AttemptListener.Purpose.EXTEND, out);
+        out.send(request, EVERYBODY);
+        return true;
+    }
+
+    private static boolean isOrdinary(Response response) {
+        return response instanceof ProposeResponse propose && propose.accepted();
+    }
+
+    private void onAccepted(Extension extension, int acceptor, Response response, Now now, Output out) {
+        extension.acceptedBy |= 1L << acceptor;
+        proposer.onResponse(acceptor, response, now, effects);
+        if (effects.size() == 1 && effects.get(0) instanceof Effect.Extended extended) {
+            effects.clear();
+            onExtended(extension, extended.tenure(), now, out);
+        } else if (!effects.isEmpty()) {
+            Candidacy candidacy = takeOut(extension);
+            apply(candidacy, now, out);
+            reschedule(candidacy, now);
+        }
+    }
+
+    private void onExtended(Extension extension, Tenure tenure, Now now, Output out) {
+        remove(extension);
+        noteRound(extension.round.beganNanos, now);
+        majority.learn(extension.acceptedBy, now);
+        tellEnd(extension.resource, AttemptListener.Outcome.SUCCESS, null, out);
+        parked.extended(extension.slot, tenure, coalesced(extendsNanos(tenure, now), tenure.leaseNanos()));
+        out.notices.add(new Notice.Extended(null, tenure, now.nanos() - extension.round.beganNanos));
+    }
+
+    /** Makes a candidacy of an extension that does not just succeed; the caller sees to its timer. */
+    private Candidacy takeOut(Extension extension) {
+        remove(extension);
+        Candidacy candidacy = resume(parked.unpark(extension.slot));
+        enter(candidacy, State.EXTENDING);
+        candidacy.attempt = extension.ballot;
+        candidacy.acceptedBy = extension.acceptedBy;
+        candidacy.attemptBeganNanos = extension.round.beganNanos;
+        candidacy.roundBeganNanos = extension.round.beganNanos;
+        candidacy.roundEndsNanos = extension.round.endsNanos;
+        candidacy.roundTripNanos = extension.round.roundTripNanos;
+        candidacy.dueNanos = extension.round.endsNanos;
+        return candidacy;
+    }
+
+    private void remove(Extension extension) {
+        extensions.remove(extension.resource);
+        if (--extension.round.underWay == 0) {
+            timers.cancel(extension.round);
+        }
+    }
+
+    private void endRound(Extension.Round round, Now now, Output out) {
+        for (Extension extension : round.extensions) {
+            if (extensions.get(extension.resource) == extension) {
+                Candidacy candidacy = takeOut(extension);
+                onTime(candidacy, now, out);
+                reschedule(candidacy, now);
+            }
+        }
+    }
+
     // Candidacies that need nothing for now.
 
     private @Nullable Candidacy find(String resource) {
         Candidacy candidacy = candidacies.get(resource);
         if (candidacy == null) {
-            ParkedLeases.Row row = parked.unpark(resource);
-            if (row != null) {
-                candidacy = resume(row);
+            candidacy = takeOut(resource);
+            if (candidacy != null) {
                 timers.schedule(candidacy, candidacy.dueNanos);
             }
         }
         return candidacy;
+    }
+
+    /** Makes a candidacy of what is parked, null if that is nothing; the caller sees to its timer. */
+    private @Nullable Candidacy takeOut(String resource) {
+        Extension extension = extensions.get(resource);
+        if (extension != null) {
+            return takeOut(extension);
+        }
+        ParkedLeases.Row row = parked.unpark(resource);
+        return row == null ? null : resume(row);
     }
 
     private Candidacy findOrMake(String resource) {
@@ -728,9 +829,12 @@ final class LeaseEngine {
         return isHeldHere(candidacy) || hint == null || now.hasReached(hint.freeAtNanos());
     }
 
+    private long roundLimitNanos() {
+        return Math.min(roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
+    }
+
     private void beginRound(Candidacy candidacy, Now now) {
-        long limit =
-                Math.min(roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
+        long limit = roundLimitNanos();
         Tenure tenure = firstClaim(candidacy).tenure;
         if (tenure != null) {
             limit = Math.min(
@@ -810,7 +914,7 @@ final class LeaseEngine {
 
     /** Whether parked leases can be extended. If not, those that are being extended have timers. */
     private boolean hasRoom() {
-        return extending <= MOST_EXTENDING - PARKED_PER_EVENT;
+        return extending + extensions.size() <= MOST_EXTENDING - PARKED_PER_EVENT;
     }
 
     private void enter(Candidacy candidacy, State state) {
@@ -877,32 +981,37 @@ final class LeaseEngine {
             candidacy.attempt = request.ballot();
             candidacy.rejectedBy = 0;
             candidacy.acceptedBy = 0;
-            if (attemptsTold) {
-                out.notices.add(new Notice.AttemptBegan(
-                        candidacy.resource,
-                        candidacy.state == State.EXTENDING
-                                ? AttemptListener.Purpose.EXTEND
-                                : AttemptListener.Purpose.ACQUIRE));
-            }
+            tellBegin(
+                    candidacy.resource,
+                    candidacy.state == State.EXTENDING
+                            ? AttemptListener.Purpose.EXTEND
+                            : AttemptListener.Purpose.ACQUIRE,
+                    out);
         }
         if (request instanceof PrepareRequest) {
             candidacy.preparing = true;
         } else if (request instanceof ProposeRequest && candidacy.preparing) {
             candidacy.preparing = false;
-            measureRound(candidacy, now);
+            noteRound(candidacy.roundBeganNanos, now);
             beginRound(candidacy, now);
         }
     }
 
-    private void tellEnd(Candidacy candidacy, AttemptListener.Outcome outcome, @Nullable String reason, Output out) {
+    private void tellBegin(String resource, AttemptListener.Purpose purpose, Output out) {
         if (attemptsTold) {
-            out.notices.add(new Notice.AttemptEnded(candidacy.resource, outcome, reason));
+            out.notices.add(new Notice.AttemptBegan(resource, purpose));
+        }
+    }
+
+    private void tellEnd(String resource, AttemptListener.Outcome outcome, @Nullable String reason, Output out) {
+        if (attemptsTold) {
+            out.notices.add(new Notice.AttemptEnded(resource, outcome, reason));
         }
     }
 
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         noteWin(candidacy, now);
-        tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
+        tellEnd(candidacy.resource, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
         candidacy.failures = 0;
@@ -913,7 +1022,7 @@ final class LeaseEngine {
 
     private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         noteWin(candidacy, now);
-        tellEnd(candidacy, AttemptListener.Outcome.SUCCESS, null, out);
+        tellEnd(candidacy.resource, AttemptListener.Outcome.SUCCESS, null, out);
         Claim claim = firstClaim(candidacy);
         claim.tenure = tenure;
         candidacy.failures = 0;
@@ -922,12 +1031,15 @@ final class LeaseEngine {
         hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
     }
 
-    /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
         enter(candidacy, State.HOLDING);
+        candidacy.resumeNanos = extendsNanos(tenure, now);
+    }
+
+    /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
+    private long extendsNanos(Tenure tenure, Now now) {
         long shortest = Math.max(tenure.leaseNanos() / 64, Math.min(tenure.leaseNanos() / 16, 2 * roundTripNanos));
-        candidacy.resumeNanos =
-                now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
+        return now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
     }
 
     private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {
@@ -955,7 +1067,7 @@ final class LeaseEngine {
         boolean withdrawn = outcome instanceof Outcome.Withdrawn;
         String reason = describe(outcome);
         tellEnd(
-                candidacy,
+                candidacy.resource,
                 withdrawn ? AttemptListener.Outcome.WITHDRAWN : AttemptListener.Outcome.FAILURE,
                 reason,
                 out);
@@ -1040,15 +1152,15 @@ final class LeaseEngine {
     }
 
     private void noteWin(Candidacy candidacy, Now now) {
-        measureRound(candidacy, now);
+        noteRound(candidacy.roundBeganNanos, now);
         if (!candidacy.thrifty) {
             majority.learn(candidacy.acceptedBy, now);
         }
     }
 
     /** The adaptive round time: a smoothed mean of what majorities took, and what they take when nothing gets in their way. */
-    private void measureRound(Candidacy candidacy, Now now) {
-        long sample = Math.max(10_000, now.nanos() - candidacy.roundBeganNanos);
+    private void noteRound(long beganNanos, Now now) {
+        long sample = Math.max(10_000, now.nanos() - beganNanos);
         roundTripNanos += (sample - roundTripNanos) / 8;
         quickRoundTripNanos += (sample - quickRoundTripNanos) / (sample < quickRoundTripNanos ? 2 : 16);
     }

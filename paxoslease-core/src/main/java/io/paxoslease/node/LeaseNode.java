@@ -135,8 +135,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 new Proposer(self, settings.cell(), settings.timing(), ballots, index),
                 settings.oneRoundTrip(),
                 settings.roundTimeout().toNanos(),
-                random,
-                index);
+                random);
         this.dispatcher = new Dispatcher(settings.nodeId());
         this.timer = new Thread(this::runTimer, "paxoslease-" + settings.nodeId() + "-timer");
         this.timer.setDaemon(true);
@@ -787,8 +786,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             publish(LeaseTransition.Kind.ACQUIRED, notice.resource(), acquired.tenure(), null, acquired.tookNanos());
             afterwards.answers.add(() -> claim.result.complete(Optional.of(lease)));
         } else if (notice instanceof Notice.Extended extended) {
-            extended.claim().extensionCount++;
-            extended.claim().answerExtensions(true);
+            Claim claim = extended.claim();
+            if (claim != null) {
+                claim.extensionCount++;
+                claim.answerExtensions(true);
+            }
             publish(LeaseTransition.Kind.EXTENDED, notice.resource(), extended.tenure(), null, extended.tookNanos());
         } else if (notice instanceof Notice.ExtensionFailed failure) {
             failure.claim().answerExtensions(false);

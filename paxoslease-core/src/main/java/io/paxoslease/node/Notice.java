@@ -18,8 +18,8 @@ sealed interface Notice {
         }
     }
 
-    /** The claim's tenure was extended. */
-    record Extended(Claim claim, Tenure tenure, long tookNanos) implements Notice {
+    /** The claim's tenure was extended; null for a claim that stayed parked, since nobody waits for that. */
+    record Extended(@Nullable Claim claim, Tenure tenure, long tookNanos) implements Notice {
         @Override
         public String resource() {
             return tenure.resource();

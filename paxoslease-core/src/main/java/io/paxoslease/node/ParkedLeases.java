@@ -5,6 +5,7 @@ import io.paxoslease.protocol.IntColumn;
 import io.paxoslease.protocol.NarrowColumn;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ResourceIndex;
+import io.paxoslease.protocol.Tenure;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   slot   flags (1)            due (4)              acquiredAt (4)     extensions (4, once there was one)
  *     0    PARKED | AUTO        milliseconds         wall clock, from   0
  *     1    PARKED               since the start      the first          12
+ *     2    PARKED | AUTO | EXTENDING: not due before its end is told
  * </pre>
  *
  * <p>There is no heap and no wheel: each chunk of slots knows when its first row may be due, and is looked through then. That time may be too
@@ -65,6 +67,7 @@ final class ParkedLeases {
     private static final int PARKED = 1;
     private static final int AUTO = 2;
     private static final int FAILED = 4;
+    private static final int EXTENDING = 8;
 
     private static final int CHUNK_BITS = 10;
     /** With less of its T left, in 64ths, a lease can hardly be extended in time any more. */
@@ -72,6 +75,8 @@ final class ParkedLeases {
 
     private static final int FORGOTTEN_AT_ONCE = 16;
     private static final long TICK_NANOS = 1_000_000;
+    /** Longer than any lease. */
+    private static final long NEVER_NANOS = 1L << 62;
 
     private final ResourceIndex index;
     private final ByteColumn flags = new ByteColumn();
@@ -97,8 +102,11 @@ final class ParkedLeases {
     private int extendable;
 
     private int others;
-    /** Whether the last look found more to extend than it took. */
+    /** Whether the last look found more to extend than it told. */
     private boolean busy;
+
+    private int[] dueSlots = new int[16];
+    private int taken;
 
     ParkedLeases(ResourceIndex index) {
         this.index = index;
@@ -126,7 +134,6 @@ final class ParkedLeases {
         }
         int slot = index.add(row.resource, ResourceIndex.NODE);
         flags.set(slot, PARKED | (row.autoExtend ? AUTO : 0) | (row.failed ? FAILED : 0));
-        due.set(slot, (int) tick);
         acquiredAt.set(slot, row.acquiredAtMillis);
         extensions.set(slot, row.extensions);
         Claim claim = row.claim;
@@ -135,7 +142,7 @@ final class ParkedLeases {
         }
         size++;
         lowest = Math.min(lowest, slot);
-        mark(slot >>> CHUNK_BITS, nanos(tick));
+        setDue(slot, tick);
     }
 
     /** Takes a row out; null if the resource is not parked. */
@@ -145,7 +152,8 @@ final class ParkedLeases {
         return slot == ResourceIndex.NONE ? null : unpark(slot);
     }
 
-    private Row unpark(int slot) {
+    /** Takes the row in a slot out. */
+    Row unpark(int slot) {
         Row row = row(slot);
         claims.set(slot, null);
         flags.set(slot, 0);
@@ -159,15 +167,51 @@ final class ParkedLeases {
 
     private Row row(int slot) {
         int bits = flags.get(slot);
-        Object kept = claims.get(slot);
         return new Row(
                 index.name(slot),
-                kept instanceof Remembered remembered ? remembered.get() : (Claim) kept,
+                claim(slot),
                 (bits & AUTO) != 0,
                 (bits & FAILED) != 0,
                 dueNanos(slot),
                 acquiredAt.get(slot),
                 extensions.get(slot));
+    }
+
+    private @Nullable Claim claim(int slot) {
+        Object kept = claims.get(slot);
+        return kept instanceof Remembered remembered ? remembered.get() : (Claim) kept;
+    }
+
+    /** The name of the lease in a slot. */
+    String name(int slot) {
+        return index.name(slot);
+    }
+
+    /** Whether the lease in a slot is now to be extended without being asked, and its last extension did not fail. */
+    boolean goesOn(int slot, Now now) {
+        return flags.get(slot) == (PARKED | AUTO) && now.hasReached(dueNanos(slot));
+    }
+
+    /** The lease in a slot is being extended: it is not due until that has ended, or it is taken out. */
+    void extending(int slot) {
+        flags.set(slot, PARKED | AUTO | EXTENDING);
+    }
+
+    /** The extension of the lease in a slot has brought a later end. */
+    void extended(int slot, Tenure tenure, long dueNanos) {
+        forgetUnreachable();
+        flags.set(slot, PARKED | AUTO);
+        extensions.set(slot, extensions.get(slot) + 1);
+        Claim claim = claim(slot);
+        if (claim != null) {
+            claim.tenure = tenure;
+        }
+        setDue(slot, tick(dueNanos + TICK_NANOS - 1));
+    }
+
+    private void setDue(int slot, long tick) {
+        due.set(slot, (int) tick);
+        mark(slot >>> CHUNK_BITS, nanos(tick));
     }
 
     /** Up to {@code limit} rows, which stay parked; for those who want to see or to end all leases. */
@@ -191,19 +235,23 @@ final class ParkedLeases {
     }
 
     /**
-     * Takes out rows that are due. Where there is more to do than can be done, time spent on what has ended is time that more leases lack, so
-     * only a few of those are taken then.
+     * Tells which rows are due; each is then to be taken out or extended. Where there is more to do than can be done, time spent on what has ended
+     * is time that more leases lack, so only a few of those are told then.
      *
      * @param now the clocks
      * @param limit after how many leases that can be extended no others are looked for
      * @param left how much of its T the lease in a slot has left, in 64ths
-     * @return what is due, or part of it; the rest at the next call
+     * @return the slots of what is due, or of a part of it; the rest at the next call
      */
-    List<Row> takeDue(Now now, int limit, IntUnaryOperator left) {
-        List<Row> rows = new ArrayList<>();
-        if (size == 0 || !now.hasReached(earliestNanos)) {
-            return rows;
+    int[] takeDue(Now now, int limit, IntUnaryOperator left) {
+        taken = 0;
+        if (size > 0 && now.hasReached(earliestNanos)) {
+            lookForDue(now, limit, left);
         }
+        return Arrays.copyOf(dueSlots, taken);
+    }
+
+    private void lookForDue(Now now, int limit, IntUnaryOperator left) {
         lastTick = tick(now.nanos());
         others = busy ? limit / 8 : limit;
         extendable = limit;
@@ -211,32 +259,34 @@ final class ParkedLeases {
         for (int i = 0; i < mayBeDue.length; i++) {
             hand = hand + 1 < mayBeDue.length ? hand + 1 : 0;
             if (mayBeDue[hand] && now.hasReached(firstDueNanos[hand]) && extendable > 0) {
-                takeDue(hand, left, rows);
+                lookForDue(hand, left);
             }
             if (mayBeDue[hand] && (!found || firstDueNanos[hand] - earliestNanos < 0)) {
                 earliestNanos = firstDueNanos[hand];
                 found = true;
             }
         }
+        if (!found) {
+            earliestNanos = now.nanos() + NEVER_NANOS;
+        }
         busy = extendable <= 0;
-        return rows;
     }
 
-    private void takeDue(int chunk, IntUnaryOperator left, List<Row> rows) {
+    private void lookForDue(int chunk, IntUnaryOperator left) {
         boolean all = allDue[chunk];
         allDue[chunk] = false;
         mayBeDue[chunk] = false;
         int next = Integer.MAX_VALUE;
         for (int slot = chunk << CHUNK_BITS; slot < (chunk + 1) << CHUNK_BITS; slot++) {
             int bits = flags.get(slot);
-            if (bits != 0) {
+            if (bits != 0 && (bits & EXTENDING) == 0) {
                 int ticks = due.get(slot) - (int) lastTick;
                 boolean isDue = all || ticks <= 0;
                 if (isDue && (bits & AUTO) != 0 && left.applyAsInt(slot) >= LATE) {
                     extendable--;
-                    rows.add(unpark(slot));
+                    take(slot);
                 } else if (isDue && others-- > 0) {
-                    rows.add(unpark(slot));
+                    take(slot);
                 } else {
                     next = Math.min(next, all ? 0 : ticks);
                     allDue[chunk] |= all;
@@ -246,6 +296,13 @@ final class ParkedLeases {
         if (next < Integer.MAX_VALUE) {
             mark(chunk, nanos(lastTick + next));
         }
+    }
+
+    private void take(int slot) {
+        if (taken == dueSlots.length) {
+            dueSlots = Arrays.copyOf(dueSlots, 2 * taken);
+        }
+        dueSlots[taken++] = slot;
     }
 
     /** Makes every row due: what was computed from the monotonic clock alone is not to be trusted any more. */

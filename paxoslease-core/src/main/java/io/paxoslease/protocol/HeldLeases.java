@@ -151,6 +151,10 @@ final class HeldLeases {
         return rows;
     }
 
+    ResourceIndex index() {
+        return index;
+    }
+
     /** The slot of a lease, NONE if it is not held. */
     int find(String resource) {
         if (!isSought(resource)) {

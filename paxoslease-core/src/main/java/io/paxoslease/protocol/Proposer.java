@@ -318,6 +318,7 @@ public class Proposer {
 
     /** Whether the lease is held at this instant. */
     public boolean isHeld(String resource, Now now) {
+        seek(resource);
         return held.isActive(resource, now);
     }
 
@@ -329,6 +330,11 @@ public class Proposer {
     /** How much of T the held lease in a slot of the index has left, in 64ths; nothing if its deadline has passed. */
     public int sixtyFourthsLeft(int slot, Now now) {
         return held.sixtyFourthsLeft(slot, now);
+    }
+
+    /** The names of its resources. */
+    public ResourceIndex index() {
+        return held.index();
     }
 
     /** The acceptors. */

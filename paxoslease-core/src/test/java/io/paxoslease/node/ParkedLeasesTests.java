@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.node.ParkedLeases.Row;
 import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Deadline;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Tenure;
 import io.paxoslease.protocol.Timing;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +49,12 @@ class ParkedLeasesTests {
             return new Now(START + millis * MILLI, millis);
         }
 
+        private List<Row> takeDue(Now now, int limit, IntUnaryOperator left) {
+            return Arrays.stream(parked.takeDue(now, limit, left))
+                    .mapToObj(parked::unpark)
+                    .toList();
+        }
+
         @Test
         void eachIsTakenWhenItIsDueNeitherEarlierNorMuchLater() {
             Random random = new Random(1);
@@ -63,7 +73,7 @@ class ParkedLeasesTests {
                         due.put(name, nanos);
                     }
                 }
-                for (Row row : parked.takeDue(at(millis), 10_000, GOES_ON)) {
+                for (Row row : takeDue(at(millis), 10_000, GOES_ON)) {
                     assertThat(millis * MILLI - due.remove(row.resource())).isBetween(0L, 2 * MILLI);
                     taken++;
                 }
@@ -78,9 +88,7 @@ class ParkedLeasesTests {
             parked.park(new Row("b", null, true, false, START + 20 * MILLI, 0, 0));
             parked.park(new Row("a", null, true, false, START + 10 * MILLI, 0, 0));
             assertThat(parked.earliestNanos()).isEqualTo(START + 10 * MILLI);
-            assertThat(parked.takeDue(at(10), 10, GOES_ON))
-                    .extracting(Row::resource)
-                    .containsExactly("a");
+            assertThat(takeDue(at(10), 10, GOES_ON)).extracting(Row::resource).containsExactly("a");
             assertThat(parked.earliestNanos()).isEqualTo(START + 20 * MILLI);
         }
 
@@ -92,7 +100,7 @@ class ParkedLeasesTests {
             int calls = 0;
             while (parked.size() > 0) {
                 assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
-                assertThat(parked.takeDue(at(1), 512, GOES_ON)).hasSizeBetween(1, 512 + 1_024);
+                assertThat(takeDue(at(1), 512, GOES_ON)).hasSizeBetween(1, 512 + 1_024);
                 calls++;
             }
             assertThat(calls).isGreaterThan(2);
@@ -106,11 +114,11 @@ class ParkedLeasesTests {
                 parked.park(new Row((i % 2 == 0 ? "ends-" : "goes-on-") + i, null, true, false, START, 0, 0));
             }
             IntUnaryOperator left = slot -> slot % 2 == 0 ? 3 : 4;
-            parked.takeDue(at(1), 512, left);
+            takeDue(at(1), 512, left);
             int taken = count - parked.size();
             int ended = 0;
             while (taken - ended < count / 2) {
-                List<Row> rows = parked.takeDue(at(1), 512, left);
+                List<Row> rows = takeDue(at(1), 512, left);
                 long others = rows.stream()
                         .filter(row -> row.resource().startsWith("ends"))
                         .count();
@@ -123,7 +131,7 @@ class ParkedLeasesTests {
             }
             assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
             while (parked.size() > 0) {
-                assertThat(parked.takeDue(at(1), 512, left)).isNotEmpty();
+                assertThat(takeDue(at(1), 512, left)).isNotEmpty();
             }
         }
 
@@ -131,11 +139,35 @@ class ParkedLeasesTests {
         void wakeAllMakesEachDueOnce() {
             parked.park(new Row("a", null, true, false, at(10_000).nanos(), 0, 0));
             parked.wakeAll(at(1));
-            List<Row> rows = parked.takeDue(at(1), 10, GOES_ON);
+            List<Row> rows = takeDue(at(1), 10, GOES_ON);
             assertThat(rows).hasSize(1);
             parked.park(rows.get(0));
-            assertThat(parked.takeDue(at(1), 10, GOES_ON)).isEmpty();
-            assertThat(parked.takeDue(at(10_000), 10, GOES_ON)).hasSize(1);
+            assertThat(takeDue(at(1), 10, GOES_ON)).isEmpty();
+            assertThat(takeDue(at(10_000), 10, GOES_ON)).hasSize(1);
+        }
+
+        @Test
+        void whatIsBeingExtendedIsNotDue() {
+            Claim claim = claim("a");
+            parked.park(new Row("a", claim, true, false, START, 0, 0));
+            int slot = parked.takeDue(at(1), 10, GOES_ON)[0];
+            assertThat(parked.goesOn(slot, at(1))).isTrue();
+            parked.extending(slot);
+            assertThat(parked.goesOn(slot, at(1))).isFalse();
+            assertThat(parked.name(slot)).isEqualTo("a");
+            assertThat(at(100_000).hasReached(parked.earliestNanos())).isFalse();
+            parked.park(new Row("b", null, true, false, at(2_000).nanos(), 0, 0));
+            parked.wakeAll(at(1));
+            assertThat(takeDue(at(1), 10, GOES_ON)).extracting(Row::resource).containsExactly("b");
+            assertThat(parked.takeDue(at(100_000), 10, GOES_ON)).isEmpty();
+            assertThat(parked.rows(10)).hasSize(1);
+            Tenure tenure = new Tenure("a", new Ballot(2, new Incarnation("n", 1)), 1, LEASE, new Deadline(0, 0));
+            parked.extended(slot, tenure, at(200_000).nanos());
+            assertThat(claim.tenure).isSameAs(tenure);
+            assertThat(parked.earliestNanos()).isEqualTo(at(200_000).nanos());
+            assertThat(takeDue(at(200_000), 10, GOES_ON))
+                    .containsExactly(
+                            new Row("a", claim, true, false, at(200_000).nanos(), 0, 1));
         }
 
         @Test
@@ -146,7 +178,7 @@ class ParkedLeasesTests {
             parked.wakeAll(at(1));
             for (int i = 0; i < 3; i++) {
                 assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
-                assertThat(parked.takeDue(at(1), 10, GOES_ON)).hasSize(10);
+                assertThat(takeDue(at(1), 10, GOES_ON)).hasSize(10);
             }
         }
 

@@ -52,6 +52,9 @@ final class Simulation {
     /** From this seed on lives are brief as well, and what users want are locks: leases that they give back before long. */
     static final long FIRST_SEED_OF_LOCKS = 10_000_000;
 
+    /** From this seed on they keep half of their locks for long, and have them extended. */
+    static final long FIRST_SEED_OF_LASTING_LOCKS = 20_000_000;
+
     private static final int TOGGLES = 4;
     private static final int FAULTS = 10;
 
@@ -148,6 +151,10 @@ final class Simulation {
         final LocalAcceptor acceptor;
         final List<Claim> claims = new ArrayList<>();
         final Set<String> attempts = new HashSet<>();
+
+        /** Claims whose leases are to extend themselves. */
+        final Set<Claim> lasting = new HashSet<>();
+
         final long[] promised;
         final long bornNanos;
         long timerAt = Long.MAX_VALUE;
@@ -360,7 +367,8 @@ final class Simulation {
             boolean patient = dice.chance(0.3);
             long lease = host.timing.maxLeaseNanos();
             long wait = dice.spread(1, maxLeaseNanos);
-            long kept = dice.spread(usualDelayNanos, maxLeaseNanos);
+            boolean lasts = seed >= FIRST_SEED_OF_LASTING_LOCKS && dice.chance(0.5);
+            long kept = dice.spread(usualDelayNanos, (lasts ? 10 : 1) * maxLeaseNanos);
             plan.add(new Planned(dice.nextLong(troubleEndsNanos), host.nodeId + " locks " + name, () -> {
                 Life life = host.life;
                 if (life == null || host.pausedUntil > trueNanos) {
@@ -370,6 +378,9 @@ final class Simulation {
                 Claim lock = patient
                         ? Claim.patient(name, lease, now + wait)
                         : Claim.once(name, lease, now + roundTimeoutNanos);
+                if (lasts) {
+                    life.lasting.add(lock);
+                }
                 submit(life, lock);
                 whenAwake(life, trueNanos + kept, () -> {
                     if (life.claims.contains(lock)) {
@@ -1026,8 +1037,13 @@ final class Simulation {
             tenuredWhenCalm[resource] |= calm;
             checkOwners(resource);
             checkExclusion(life, acquired.tenure());
+            if (life.lasting.contains(acquired.claim())) {
+                Claim claim = acquired.claim();
+                whenAwake(life, trueNanos, () -> run(life, (now, out) -> life.engine.autoExtend(claim, now, out)));
+            }
         } else if (notice instanceof Notice.Extended extended) {
             count(Happening.EXTENSION, true);
+            count(Happening.EXTENSION_IN_ITS_PLACE, extended.claim() == null);
             tenuredWhenCalm[resource] |= calm;
             checkOwners(resource);
             checkExclusion(life, extended.tenure());
@@ -1077,14 +1093,10 @@ final class Simulation {
 
     /** What {@code isHeld} of a host would answer now. */
     private Tenure active(Host host, String resource) {
-        Candidacy candidacy = host.life.engine.candidacy(resource);
-        if (candidacy == null) {
-            return null;
-        }
         Now now = null;
-        for (Claim claim : candidacy.claims) {
+        for (Claim claim : host.life.claims) {
             Tenure tenure = claim.tenure;
-            if (tenure != null) {
+            if (tenure != null && claim.resource.equals(resource)) {
                 now = now == null ? host.machine.now(trueNanos) : now;
                 if (tenure.isActive(now)) {
                     return tenure;
