@@ -42,6 +42,10 @@ final class DemoCell implements AutoCloseable {
 
     private final Map<String, ConfigurableApplicationContext> nodes = new ConcurrentSkipListMap<>();
     private final Set<String> starting = ConcurrentHashMap.newKeySet();
+
+    /** One application starts at a time: each sets up the logging of the whole process, and two at once fail. */
+    private final Object starts = new Object();
+
     private final DemoFaults faults = new DemoFaults();
     private final int basePort;
     private final String address;
@@ -102,7 +106,9 @@ final class DemoCell implements AutoCloseable {
             context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("demo cell", settings));
             context.getBeanFactory().registerSingleton("demoCell", this);
         });
-        nodes.put(nodeId(index), application.run(args));
+        synchronized (starts) {
+            nodes.put(nodeId(index), application.run(args));
+        }
     }
 
     private static String nodeId(int index) {
