@@ -20,7 +20,7 @@ import org.awaitility.Awaitility;
 /** A cell whose nodes all live in this process. */
 public final class LocalCell implements AutoCloseable {
 
-    private static final Duration LEASE_TIME = Duration.ofSeconds(1);
+    private static final Duration LEASE_TIME = Duration.ofSeconds(2);
 
     private final ExecutorService wires = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "wire");

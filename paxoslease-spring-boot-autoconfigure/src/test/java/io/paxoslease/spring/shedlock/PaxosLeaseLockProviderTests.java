@@ -114,21 +114,21 @@ class PaxosLeaseLockProviderTests {
     @Test
     void keepsTheOtherNodeOutForLockAtLeastFor() {
         long began = System.nanoTime();
-        first.lock(config(LONG, Duration.ofMillis(300))).orElseThrow().unlock();
+        first.lock(config(LONG, Duration.ofMillis(600))).orElseThrow().unlock();
         assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
 
         lockSoon(second);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Duration.ofMillis(600));
     }
 
     @Test
     void anExtendedLockEndsAtItsNewTimeOnly() throws InterruptedException {
         SimpleLock lock =
-                first.lock(config(Duration.ofMillis(200), Duration.ZERO)).orElseThrow();
+                first.lock(config(Duration.ofMillis(600), Duration.ZERO)).orElseThrow();
         SimpleLock extended = lock.extend(LONG, Duration.ZERO).orElseThrow();
 
-        Thread.sleep(300);
+        Thread.sleep(700);
 
         assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
         assertThatIllegalStateException().isThrownBy(lock::unlock);
@@ -183,7 +183,7 @@ class PaxosLeaseLockProviderTests {
 
     /** The news that a lock was released takes a moment to reach the other nodes. */
     private SimpleLock lockSoon(PaxosLeaseLockProvider provider) {
-        return await().atMost(Duration.ofMillis(800))
+        return await().atMost(Duration.ofMillis(1_600))
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> provider.lock(config(LONG, Duration.ZERO)), Optional::isPresent)
