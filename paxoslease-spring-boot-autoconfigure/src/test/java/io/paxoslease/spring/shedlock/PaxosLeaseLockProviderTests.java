@@ -125,10 +125,10 @@ class PaxosLeaseLockProviderTests {
     @Test
     void anExtendedLockEndsAtItsNewTimeOnly() throws InterruptedException {
         SimpleLock lock =
-                first.lock(config(Duration.ofMillis(600), Duration.ZERO)).orElseThrow();
+                first.lock(config(Duration.ofSeconds(1), Duration.ZERO)).orElseThrow();
         SimpleLock extended = lock.extend(LONG, Duration.ZERO).orElseThrow();
 
-        Thread.sleep(700);
+        Thread.sleep(1_100);
 
         assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
         assertThatIllegalStateException().isThrownBy(lock::unlock);

@@ -37,7 +37,7 @@ import org.springframework.boot.web.server.Ssl;
 class HttpsFrameChannelTests {
 
     private static final Duration LONG = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(500);
+    private static final Duration SHORT = Duration.ofSeconds(2);
 
     @TempDir
     private static Path directory;
@@ -225,7 +225,7 @@ class HttpsFrameChannelTests {
             Thread.sleep(30_000);
         });
         assertThat(timelyFailure(channel(server.url()), SHORT))
-                .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within 500 ms");
+                .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within 2000 ms");
     }
 
     @ParameterizedTest

@@ -224,7 +224,7 @@ class TcpFrameServerTests {
 
         @Test
         void ofTimeForAPartOfAFrame() throws Exception {
-            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), LONG));
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofSeconds(1), LONG));
             TcpSender slow = sender(server);
             assertThat(slow.exchange(frame(5)).status()).isEqualTo(200);
             slow.out.write(0);
@@ -254,10 +254,10 @@ class TcpFrameServerTests {
 
         @Test
         void ofIdleTimeClosesTheConnection() throws Exception {
-            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), Duration.ofSeconds(2)));
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofSeconds(1), Duration.ofSeconds(4)));
             TcpSender sender = sender(server);
             assertThat(sender.exchange(frame(5)).status()).isEqualTo(200);
-            Thread.sleep(600);
+            Thread.sleep(2_000);
             assertThat(sender.exchange(frame(5)).status()).isEqualTo(200);
             assertThat(sender.isClosedByPeer()).isTrue();
         }
