@@ -2,18 +2,22 @@ package io.paxoslease.benchmarks;
 
 import java.util.Locale;
 
-/** Latencies in buckets that are 1/16 of an octave wide. Safe to use from several threads. */
+/** Latencies in buckets that are 1/64 of an octave wide. Safe to use from several threads. */
 final class Samples {
 
-    private final long[] buckets = new long[64 * 16];
+    private static final int BITS = 6;
+    private static final int PER_OCTAVE = 1 << BITS;
+
+    private final long[] buckets = new long[64 * PER_OCTAVE];
     private long good;
     private long bad;
 
     synchronized void add(long nanos, boolean success) {
         if (success) {
             good++;
-            int octave = 63 - Long.numberOfLeadingZeros(Math.max(16, nanos));
-            buckets[octave * 16 + (int) (nanos >>> (octave - 4) & 15)]++;
+            long value = Math.max(PER_OCTAVE, nanos);
+            int octave = 63 - Long.numberOfLeadingZeros(value);
+            buckets[octave * PER_OCTAVE + (int) (value >>> (octave - BITS) & (PER_OCTAVE - 1))]++;
         } else {
             bad++;
         }
@@ -32,8 +36,8 @@ final class Samples {
         for (int i = 0; i < buckets.length; i++) {
             rank -= buckets[i];
             if (rank < 0) {
-                int octave = i / 16;
-                return ((1L << octave) + ((long) (i % 16) << octave) / 16.0) / 1e3;
+                int octave = i / PER_OCTAVE;
+                return ((1L << octave) + ((long) (i % PER_OCTAVE) << octave) / (double) PER_OCTAVE) / 1e3;
             }
         }
         return 0;
