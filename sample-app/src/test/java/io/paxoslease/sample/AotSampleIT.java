@@ -50,7 +50,7 @@ class AotSampleIT {
                 "-jar",
                 JavaProcess.SAMPLE_JAR.toString(),
                 "--server.address=127.0.0.1",
-                "--paxoslease.lease-time=1s",
+                "--paxoslease.lease-time=5s",
                 "--sample.invoices.rate=200ms"));
         for (int i = 1; i <= size; i++) {
             common.add("--paxoslease.members.node-" + i + "=http://127.0.0.1:" + (basePort + i - 1));

@@ -195,12 +195,24 @@ final class Browser implements AutoCloseable {
     /** Clicks with the mouse where the element is, as a user would: what is covered or hidden cannot be clicked. */
     void click(String element) {
         await("(e => e && !e.disabled)(" + element + ")");
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!hits(element)) {
+            assertThat(System.nanoTime() - deadline)
+                    .as("can be clicked: " + element)
+                    .isNegative();
+        }
+    }
+
+    /** Whether a click arrived: news may move an element just when it is to be clicked. */
+    private boolean hits(String element) {
         eval("(e => e.scrollIntoView({block: 'center'}))(" + element + ")");
-        JsonNode at = eval("(e => { const r = e.getBoundingClientRect(), x = r.x + r.width / 2, y = r.y + r.height / 2;"
+        JsonNode at = eval("(e => { window.clicked = false;"
+                + " e.addEventListener('click', () => window.clicked = true, {once: true, capture: true});"
+                + " const r = e.getBoundingClientRect(), x = r.x + r.width / 2, y = r.y + r.height / 2;"
                 + " return {x, y, hit: e.contains(document.elementFromPoint(x, y))}; })(" + element + ")");
-        assertThat(at.path("hit").asBoolean(false))
-                .as("can be clicked: " + element)
-                .isTrue();
+        if (!at.path("hit").asBoolean(false)) {
+            return false;
+        }
         for (String type : List.of("mousePressed", "mouseReleased")) {
             call(
                     "Input.dispatchMouseEvent",
@@ -216,6 +228,8 @@ final class Browser implements AutoCloseable {
                             "clickCount",
                             1));
         }
+        // Where the click led to another page, nothing is known of it any more.
+        return !eval("window.clicked === false").asBoolean(false);
     }
 
     /** Presses a key: {@code Tab} or {@code Enter}. */

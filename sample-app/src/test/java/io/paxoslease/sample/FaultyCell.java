@@ -79,19 +79,33 @@ final class FaultyCell implements AutoCloseable {
         arguments.add("--paxoslease.node-id=" + id);
         arguments.add("--server.port=" + port);
         arguments.add("--sample.journal=" + journal);
-        JavaProcess process = JavaProcess.start(prefix, directory.resolve(id + ".log"), arguments);
-        try {
-            process.awaitExecution();
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            process.close();
-            throw new IOException("interrupted");
-        }
-        clock.started();
+        JavaProcess process = start(prefix, directory.resolve(id + ".log"), arguments, clock);
         Life life = new Life(journal, clock, System.nanoTime());
         lives.add(life);
         current.put(id, life);
         return process;
+    }
+
+    /** Starts a process; more than once if its rate is wrong and the machine stood still meanwhile, because then it is not known since when. */
+    private static JavaProcess start(List<String> prefix, Path output, List<String> arguments, SkewedClock clock)
+            throws IOException {
+        while (true) {
+            try (MachineLag lag = new MachineLag()) {
+                JavaProcess process = JavaProcess.start(prefix, output, arguments);
+                try {
+                    process.awaitExecution();
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                    process.close();
+                    throw new IOException("interrupted");
+                }
+                clock.started();
+                if (clock.rate() == 1 || lag.isCalm()) {
+                    return process;
+                }
+                process.close();
+            }
+        }
     }
 
     private SkewedClock chooseClock(String name) throws IOException {

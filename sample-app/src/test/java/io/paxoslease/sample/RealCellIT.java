@@ -92,17 +92,21 @@ class RealCellIT {
     void everyLeaseHasExactlyOneLeader() throws InterruptedException {
         int looks = 0;
         int exactlyOne = 0;
-        for (int round = 0; round < 25; round++) {
-            for (String lease : RealCell.leases()) {
-                looks++;
-                exactlyOne += cell.leaders(lease).size() == 1 ? 1 : 0;
+        try (MachineLag lag = new MachineLag()) {
+            for (int round = 0; round < 25; round++) {
+                for (String lease : RealCell.leases()) {
+                    looks++;
+                    exactlyOne += cell.leaders(lease).size() == 1 ? 1 : 0;
+                }
+                Thread.sleep(20);
             }
-            Thread.sleep(20);
+            // Never two is what the observer proves. A look asks one node after the other, so it may miss a leader that
+            // changes just then.
+            figure(
+                    "exactly one leader in %d of %d looks; machine lag %d ms",
+                    exactlyOne, looks, lag.nanos() / MILLISECOND);
+            assertThat(exactlyOne).isGreaterThanOrEqualTo(lag.isCalm() ? looks * 9 / 10 : 1);
         }
-        // Never two is what the observer proves. A look asks one node after the other, so it may miss a leader that
-        // changes just then.
-        figure("exactly one leader in %d of %d looks", exactlyOne, looks);
-        assertThat(exactlyOne).isGreaterThanOrEqualTo(looks * 9 / 10);
     }
 
     @Test
@@ -111,40 +115,47 @@ class RealCellIT {
         List<Long> delays = new ArrayList<>();
         for (int round = 0; round < 3; round++) {
             cell.awaitSteady();
-            NodeProcess leader = cell.awaitLeader(Jobs.PROBE);
-            long leaseEndNanos = awaitQuietLeaseEnd(leader);
-            long token = tokenOf(leader);
             try (MachineLag lag = new MachineLag()) {
-                leader.process().kill();
+                QuietLease lease = awaitQuietLease();
+                lease.leader.process().kill();
                 long killedNanos = System.nanoTime();
-                await().atMost(RealCell.SOON).until(() -> firstHeldAfter(token).isPresent());
-                long successorNanos = firstHeldAfter(token).orElseThrow();
+                await().atMost(RealCell.SOON)
+                        .until(() -> firstHeldAfter(lease.token).isPresent());
+                long successorNanos = firstHeldAfter(lease.token).orElseThrow();
                 figure(
                         "kill -9: %d ms were left of the lease, another leads after %d ms, %+d ms from its end; machine lag %d ms",
-                        (leaseEndNanos - killedNanos) / MILLISECOND,
+                        (lease.endNanos - killedNanos) / MILLISECOND,
                         (successorNanos - killedNanos) / MILLISECOND,
-                        (successorNanos - leaseEndNanos) / MILLISECOND,
+                        (successorNanos - lease.endNanos) / MILLISECOND,
                         lag.nanos() / MILLISECOND);
                 if (lag.isCalm()) {
-                    delays.add(successorNanos - leaseEndNanos);
+                    delays.add(successorNanos - lease.endNanos);
                 }
+                lease.leader.start();
+                assertQuarantinedThenVoting(lease.leader);
             }
-            leader.start();
-            assertQuarantinedThenVoting(leader);
         }
         if (!delays.isEmpty()) {
             assertThat(median(delays)).isLessThan(250 * MILLISECOND);
         }
     }
 
-    /** The end of a lease that is not extended in the next moment. */
-    private static long awaitQuietLeaseEnd(NodeProcess leader) {
+    private record QuietLease(NodeProcess leader, long endNanos, long token) {}
+
+    /** A lease that is not extended in the next moment. */
+    private static QuietLease awaitQuietLease() {
         while (true) {
-            Optional<JsonNode> lease =
-                    leader.lease().map(view -> view.path("leases").path(Jobs.PROBE));
+            NodeProcess leader = cell.awaitLeader(Jobs.PROBE);
+            JsonNode lease = leader.lease()
+                    .orElseGet(MissingNode::getInstance)
+                    .path("leases")
+                    .path(Jobs.PROBE);
             long nowNanos = System.nanoTime();
-            if (lease.isPresent() && nanos(lease.get().path("nextExtensionIn")) > 300 * MILLISECOND) {
-                return nowNanos + nanos(lease.get().path("remaining"));
+            if (nanos(lease.path("nextExtensionIn")) > 300 * MILLISECOND) {
+                return new QuietLease(
+                        leader,
+                        nowNanos + nanos(lease.path("remaining")),
+                        lease.path("fencingToken").asLong());
             }
         }
     }
@@ -177,12 +188,15 @@ class RealCellIT {
         long startNanos = System.nanoTime();
         await().atMost(RealCell.SOON).pollInterval(Duration.ofMillis(10)).until(() -> {
             String state = node.acceptorState();
-            String status = paxosLeaseHealth(node).path("status").asString("");
+            JsonNode component = paxosLeaseHealth(node);
             if (!state.equals("NONE")) {
                 states.add(state);
             }
-            if (state.equals("QUARANTINED") && node.acceptorState().equals("QUARANTINED")) {
-                health.add(status);
+            // That the other members have not answered it yet counts for more.
+            boolean alone =
+                    component.path("details").path("reason").asString("").startsWith("no majority is reachable");
+            if (state.equals("QUARANTINED") && !alone && node.acceptorState().equals("QUARANTINED")) {
+                health.add(component.path("status").asString(""));
             }
             return state.equals("VOTING");
         });
@@ -226,8 +240,8 @@ class RealCellIT {
                 figure(
                         "SIGTERM: from a release to the next tenure, ms: %s; machine lag %d ms",
                         millis(ofRound), lag.nanos() / MILLISECOND);
-                assertThat(ofRound).isNotEmpty();
                 if (lag.isCalm()) {
+                    assertThat(ofRound).isNotEmpty();
                     gaps.addAll(ofRound);
                 }
             }
@@ -304,7 +318,14 @@ class RealCellIT {
             node.process().kill();
         }
 
-        await().atMost(RealCell.SOON).until(() -> RealCell.leases().stream().noneMatch(survivor::leads));
+        await().atMost(RealCell.SOON)
+                .until(() -> survivor.lease()
+                        .filter(view -> RealCell.leases().stream()
+                                .noneMatch(lease -> view.path("leases")
+                                        .path(lease)
+                                        .path("heldHere")
+                                        .asBoolean(false)))
+                        .isPresent());
         await().atMost(RealCell.SOON).untilAsserted(() -> {
             JsonNode component = paxosLeaseHealth(survivor);
             assertThat(component.path("status").asString("")).isEqualTo("DOWN");
@@ -356,7 +377,7 @@ class RealCellIT {
             figure(
                     "rolling restart: %d ms, hand-overs in ms: %s, a leader for %.3f %% of the time, lost: %s; machine lag %d ms",
                     tookNanos / MILLISECOND, millis(gaps), 100 * share, lost, lag.nanos() / MILLISECOND);
-            assertThat(gaps).isNotEmpty();
+            assertThat(gaps.isEmpty() && lost.isEmpty()).as("nothing happened").isFalse();
             if (lag.isCalm()) {
                 assertThat(lost).isEmpty();
                 assertThat(gaps)

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -95,12 +96,11 @@ class SampleApplicationTests {
         String old = cell.leader(Jobs.PROBE).orElseThrow();
 
         long resigned = System.nanoTime();
-        election(old).resign();
-
-        await().atMost(SOON)
-                .untilAsserted(() -> assertThat(startsAfter(resigned).get(Jobs.PROBE))
-                        .isNotNull()
-                        .anyMatch(node -> !node.equals(old)));
+        await().atMost(SOON).untilAsserted(() -> {
+            // If the others do not try within its rest, it leads again.
+            election(old).resign();
+            assertThat(startsAfter(resigned).get(Jobs.PROBE)).isNotNull().anyMatch(node -> !node.equals(old));
+        });
         assertThat(journals().contradictions()).isEmpty();
     }
 
@@ -133,10 +133,14 @@ class SampleApplicationTests {
         Members anyNode = cell.nodes().get("node-3").getBean(Members.class);
 
         await().atMost(SOON).until(() -> anyNode.resign(old, Jobs.REPORT).isPresent());
-        await().atMost(SOON)
-                .until(() -> cell.leader(Jobs.REPORT)
-                        .filter(leader -> !leader.equals(old))
-                        .isPresent());
+        await().atMost(SOON).until(() -> {
+            Optional<String> leader = cell.leader(Jobs.REPORT);
+            if (leader.filter(old::equals).isPresent()) {
+                // The others did not try within its rest.
+                anyNode.resign(old, Jobs.REPORT);
+            }
+            return leader.filter(other -> !other.equals(old)).isPresent();
+        });
 
         assertThat(anyNode.resign(old, "no-such-lease")).isEmpty();
         assertThat(anyNode.resign("no-such-node", Jobs.REPORT)).isEmpty();

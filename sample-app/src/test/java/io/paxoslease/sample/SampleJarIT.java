@@ -42,7 +42,9 @@ class SampleJarIT {
             for (int i = 0; i < 3; i++) {
                 assertThat(get(port + i, "/").body()).contains("PaxosLease cell");
             }
-            assertThat(get(port, "/sample/cell").body()).contains("node-1", "node-2", "node-3", "\"VOTING\"");
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(get(port, "/sample/cell").body())
+                            .contains("node-1", "node-2", "node-3", "\"VOTING\""));
             assertThat(post(port, "/sample/leases/report/resign?node=node-1", "text/plain")
                             .statusCode())
                     .as("a form of another origin")

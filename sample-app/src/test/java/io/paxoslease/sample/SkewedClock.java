@@ -21,6 +21,9 @@ final class SkewedClock {
 
     private static final Path LIBRARY = Path.of("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1");
 
+    /** How often the two clocks are compared: this thread may have to wait between one and the other. */
+    private static final int READINGS = 20;
+
     private final double rate;
     private final @Nullable Path settings;
     private long startNanos;
@@ -88,10 +91,17 @@ final class SkewedClock {
 
     /** To be called at the moment at which the process begins to use the library. */
     void started() {
-        long beforeNanos = System.nanoTime();
-        long wallNanos = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
-        startNanos = beforeNanos + (System.nanoTime() - beforeNanos) / 2;
-        wallMinusMonotonicNanos = wallNanos - startNanos;
+        startNanos = System.nanoTime();
+        long tightestNanos = Long.MAX_VALUE;
+        for (int reading = 0; reading < READINGS; reading++) {
+            long beforeNanos = System.nanoTime();
+            long wallNanos = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
+            long tookNanos = System.nanoTime() - beforeNanos;
+            if (tookNanos < tightestNanos) {
+                tightestNanos = tookNanos;
+                wallMinusMonotonicNanos = wallNanos - beforeNanos - tookNanos / 2;
+            }
+        }
     }
 
     /** The machine's monotonic time at which the process read a time from its own monotonic clock. */
