@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(60)
 class FrameCellTests {
 
-    private static final Duration LEASE_TIME = Duration.ofSeconds(1);
+    private static final Duration LEASE_TIME = Duration.ofSeconds(2);
     private static final Cell CELL = Samples.CELL;
 
     private final ExecutorService network = Executors.newFixedThreadPool(2);
@@ -103,7 +103,7 @@ class FrameCellTests {
     void nodesWithOtherSecretsDoNotVoteForEachOther() {
         start(CELL.acceptors().get(0), WireListener.NONE, secrets("old"));
         start(CELL.acceptors().get(1), WireListener.NONE, secrets("new"));
-        assertThatThrownBy(() -> nodes.get(0).acquire("leader", LEASE_TIME, LEASE_TIME.multipliedBy(3)))
+        assertThatThrownBy(() -> nodes.get(0).acquire("leader", LEASE_TIME, LEASE_TIME.multipliedBy(2)))
                 .isInstanceOf(LeaseUnavailableException.class);
     }
 

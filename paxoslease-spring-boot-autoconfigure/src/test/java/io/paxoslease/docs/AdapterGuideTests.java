@@ -87,7 +87,10 @@ class AdapterGuideTests {
         application.getBean(Roles.class).log.clear();
         candidate.handOver();
 
-        Awaitility.await().until(() -> !candidate.leading);
+        Awaitility.await()
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> !candidate.leading);
         Awaitility.await()
                 .until(() -> application
                         .getBean(Roles.class)

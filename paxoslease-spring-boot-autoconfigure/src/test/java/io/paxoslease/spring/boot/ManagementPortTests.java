@@ -60,7 +60,7 @@ class ManagementPortTests {
             assertThat(applications
                             .get(0)
                             .getBean(LeaseManager.class)
-                            .acquire("job", Duration.ofSeconds(1), Duration.ofSeconds(60))
+                            .acquire("job", Duration.ofSeconds(2), Duration.ofSeconds(60))
                             .isHeld())
                     .isTrue();
             assertThat(ReactiveCellTests.status(ports[2], "/paxoslease/messages"))
@@ -129,7 +129,7 @@ class ManagementPortTests {
             "--spring.main.banner-mode=off",
             "--logging.level.root=warn",
             "--management.endpoints.web.exposure.include=*",
-            "--paxoslease.lease-time=1s"
+            "--paxoslease.lease-time=2s"
         };
         return new SpringApplicationBuilder(type == WebApplicationType.SERVLET ? App.class : ReactiveApp.class)
                 .web(type)

@@ -32,7 +32,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
             .withConfiguration(AutoConfigurations.of(PaxosLeaseShedLockAutoConfiguration.class));
 
     private final ApplicationContextRunner withNode =
-            runner.withBean(LeaseNode.class, LocalCell::standalone).withPropertyValues("paxoslease.lease-time=500ms");
+            runner.withBean(LeaseNode.class, LocalCell::standalone).withPropertyValues("paxoslease.lease-time=2s");
 
     @Test
     void providesTheLockProvider() {

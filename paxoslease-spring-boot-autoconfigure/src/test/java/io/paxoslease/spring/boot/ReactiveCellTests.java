@@ -57,14 +57,14 @@ class ReactiveCellTests {
             Lease lease = applications
                     .get(0)
                     .getBean(LeaseManager.class)
-                    .acquire("job", Duration.ofSeconds(1), Duration.ofSeconds(60));
+                    .acquire("job", Duration.ofSeconds(2), Duration.ofSeconds(60));
             assertThat(lease.isHeld()).isTrue();
             lease.release();
             applications.remove(0).close();
             assertThat(applications
                             .get(1)
                             .getBean(LeaseManager.class)
-                            .acquire("job", Duration.ofSeconds(1), Duration.ofSeconds(60))
+                            .acquire("job", Duration.ofSeconds(2), Duration.ofSeconds(60))
                             .fencingToken())
                     .isGreaterThan(lease.fencingToken());
 
@@ -84,7 +84,7 @@ class ReactiveCellTests {
                         "--logging.level.root=warn",
                         "--management.endpoints.web.exposure.include=*",
                         "--server.port=" + ports[index],
-                        "--paxoslease.lease-time=1s",
+                        "--paxoslease.lease-time=2s",
                         "--paxoslease.node-id=n" + index,
                         "--paxoslease.members.n0=http://localhost:" + ports[0],
                         "--paxoslease.members.n1=http://localhost:" + ports[1],

@@ -28,7 +28,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 @Timeout(180)
 class TcpCellTests {
 
-    private static final Duration TIME = Duration.ofSeconds(1);
+    private static final Duration TIME = Duration.ofSeconds(2);
     private static final Duration LONG = Duration.ofSeconds(60);
 
     @SpringBootConfiguration(proxyBeanMethods = false)
@@ -60,7 +60,7 @@ class TcpCellTests {
             "--spring.main.banner-mode=off",
             "--logging.level.root=warn",
             "--server.port=" + web[index],
-            "--paxoslease.lease-time=1s",
+            "--paxoslease.lease-time=2s",
             "--paxoslease.node-id=n" + index,
             "--paxoslease.members.n0=" + scheme + "://localhost:" + ports[0],
             "--paxoslease.members.n1=" + scheme + "://localhost:" + ports[1],

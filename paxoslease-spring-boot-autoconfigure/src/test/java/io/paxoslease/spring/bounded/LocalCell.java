@@ -20,7 +20,7 @@ import org.awaitility.Awaitility;
 /** A cell whose nodes all live in this process. */
 public final class LocalCell implements AutoCloseable {
 
-    private static final Duration LEASE_TIME = Duration.ofSeconds(2);
+    private static final Duration LEASE_TIME = Duration.ofSeconds(3);
 
     private final ExecutorService wires = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "wire");
@@ -58,7 +58,7 @@ public final class LocalCell implements AutoCloseable {
                         cell,
                         new Timing(LEASE_TIME.toNanos(), 0.01),
                         LEASE_TIME,
-                        Duration.ofMillis(500),
+                        Duration.ofSeconds(1),
                         false,
                         true,
                         1_000,

@@ -114,12 +114,12 @@ class PaxosLeaseLockProviderTests {
     @Test
     void keepsTheOtherNodeOutForLockAtLeastFor() {
         long began = System.nanoTime();
-        first.lock(config(LONG, Duration.ofMillis(600))).orElseThrow().unlock();
+        first.lock(config(LONG, Duration.ofMillis(1_500))).orElseThrow().unlock();
         assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
 
         lockSoon(second);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Duration.ofMillis(600));
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThanOrEqualTo(Duration.ofMillis(1_500));
     }
 
     @Test
@@ -183,7 +183,7 @@ class PaxosLeaseLockProviderTests {
 
     /** The news that a lock was released takes a moment to reach the other nodes. */
     private SimpleLock lockSoon(PaxosLeaseLockProvider provider) {
-        return await().atMost(Duration.ofMillis(1_600))
+        return await().atMost(Duration.ofMillis(2_500))
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> provider.lock(config(LONG, Duration.ZERO)), Optional::isPresent)

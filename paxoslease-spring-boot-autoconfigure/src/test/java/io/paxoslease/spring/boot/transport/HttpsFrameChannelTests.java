@@ -37,7 +37,7 @@ import org.springframework.boot.web.server.Ssl;
 class HttpsFrameChannelTests {
 
     private static final Duration LONG = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofSeconds(2);
+    private static final Duration SHORT = Duration.ofSeconds(4);
 
     @TempDir
     private static Path directory;
@@ -225,7 +225,8 @@ class HttpsFrameChannelTests {
             Thread.sleep(30_000);
         });
         assertThat(timelyFailure(channel(server.url()), SHORT))
-                .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within 2000 ms");
+                .isEqualTo(
+                        "no answer from " + server.url() + "/paxoslease/messages within " + SHORT.toMillis() + " ms");
     }
 
     @ParameterizedTest

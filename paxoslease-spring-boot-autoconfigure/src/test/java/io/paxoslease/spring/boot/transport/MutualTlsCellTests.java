@@ -41,7 +41,7 @@ class MutualTlsCellTests {
 
     private static final int NOT_A_FRAME_TO_HTTP = 415;
     private static final int NOT_A_FRAME = 400;
-    private static final Duration TIME = Duration.ofSeconds(1);
+    private static final Duration TIME = Duration.ofSeconds(2);
     private static final Duration LONG = Duration.ofSeconds(60);
 
     @SpringBootConfiguration(proxyBeanMethods = false)
@@ -148,7 +148,7 @@ class MutualTlsCellTests {
                 "--spring.ssl.bundle.jks.cell.truststore.location=file:" + trustStore,
                 "--spring.ssl.bundle.jks.cell.truststore.password=" + TestCertificates.PASSWORD,
                 "--paxoslease.ssl.bundle=cell",
-                "--paxoslease.lease-time=1s",
+                "--paxoslease.lease-time=2s",
                 "--paxoslease.security.allow-unauthenticated=false",
                 "--paxoslease.node-id=n" + index));
         settings.addAll(

@@ -40,7 +40,7 @@ class SocketFrameChannelTests {
 
     private static final int MAX_RESPONSE = 200_000;
     private static final Duration LONG = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofSeconds(1);
+    private static final Duration SHORT = Duration.ofSeconds(2);
 
     private static final AtomicInteger CHANNELS = new AtomicInteger();
 
@@ -442,7 +442,8 @@ class SocketFrameChannelTests {
             PeerServer server = server(peer -> Thread.sleep(30_000));
             SocketFrameChannel channel = channel(server.url());
             assertThat(timelyFailure(channel, SHORT))
-                    .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within 1000 ms");
+                    .isEqualTo("no answer from " + server.url() + "/paxoslease/messages within " + SHORT.toMillis()
+                            + " ms");
         }
 
         @Test
@@ -460,7 +461,7 @@ class SocketFrameChannelTests {
                 }
                 assertThat(messages)
                         .contains("no connection to http://127.0.0.1:" + full.getLocalPort()
-                                + "/paxoslease/messages within 1000 ms");
+                                + "/paxoslease/messages within " + SHORT.toMillis() + " ms");
             }
         }
 

@@ -37,7 +37,7 @@ class TcpFrameChannelTests {
 
     private static final int MAX_RESPONSE = 200_000;
     private static final long LONG = Duration.ofSeconds(20).toNanos();
-    private static final long SHORT = Duration.ofSeconds(1).toNanos();
+    private static final long SHORT = Duration.ofSeconds(2).toNanos();
 
     private final List<AutoCloseable> closeables = new ArrayList<>();
 
