@@ -437,16 +437,18 @@ final class LeaseEngine {
     }
 
     private void onDue(int[] slots, Now now, Output out) {
-        Extension.Round round = new Extension.Round(now.nanos(), now.nanos() + roundLimitNanos(), roundTripNanos);
+        List<Extension.Round> rounds = new ArrayList<>(1);
         for (int slot : slots) {
-            if (!oneRoundTrip || !parked.goesOn(slot, now) || !extend(slot, round, now, out)) {
+            if (!oneRoundTrip || !parked.goesOn(slot, now) || !extend(slot, rounds, now, out)) {
                 Candidacy candidacy = resume(parked.unpark(slot));
                 onTime(candidacy, now, out);
                 reschedule(candidacy, now);
             }
         }
-        if (round.underWay > 0) {
-            timers.schedule(round, round.endsNanos);
+        for (Extension.Round round : rounds) {
+            if (round.underWay > 0) {
+                timers.schedule(round, round.endsNanos);
+            }
         }
     }
 
@@ -555,10 +557,12 @@ final class LeaseEngine {
     // Extensions of parked leases.
 
     /** Begins the extension of a parked lease in its place; false if its end is too near for a whole round. */
-    private boolean extend(int slot, Extension.Round round, Now now, Output out) {
+    private boolean extend(int slot, List<Extension.Round> rounds, Now now, Output out) {
         String resource = parked.name(slot);
         Tenure tenure = proposer.unsettledTenure(resource);
-        if (tenure == null || tenure.deadline().remainingNanos(now) / 2 < round.endsNanos - round.beganNanos) {
+        Extension.Round round =
+                tenure == null ? null : roundOf(tenure.deadline().remainingNanos(now) / 2, rounds, now);
+        if (tenure == null || round == null) {
             return false;
         }
         // It is held, and no attempt is under way, so that nothing else is to be done first.
@@ -572,6 +576,24 @@ final class LeaseEngine {
         tellBegin(resource, AttemptListener.Purpose.EXTEND, out);
         out.send(request, EVERYBODY);
         return true;
+    }
+
+    /**
+     * The longest round for an extension that may not take longer than that; null if there is none. Where answers take long, what is late has
+     * half a round, or a quarter: out of their place extensions cost several times as much, so that answers would take longer still.
+     */
+    private Extension.@Nullable Round roundOf(long mostNanos, List<Extension.Round> rounds, Now now) {
+        long limit = roundLimitNanos();
+        for (int i = 0; i == 0 || limit >= SHORTEST_ROUND_NANOS; i++) {
+            if (i == rounds.size()) {
+                rounds.add(new Extension.Round(now.nanos(), now.nanos() + limit, roundTripNanos));
+            }
+            if (limit <= mostNanos) {
+                return rounds.get(i);
+            }
+            limit /= 2;
+        }
+        return null;
     }
 
     private static boolean isOrdinary(Response response) {

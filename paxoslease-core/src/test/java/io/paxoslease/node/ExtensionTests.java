@@ -303,6 +303,29 @@ class ExtensionTests {
                 .isLessThan(end.nanos() - 49 * MILLI);
     }
 
+    /** Otherwise those that are late would each cost more, and become more. */
+    @Test
+    void hasAShorterRoundWhereAnswersTakeLongAndItIsLate() {
+        Now begun = DUE;
+        long roundNanos;
+        while ((roundNanos = engine.nextWakeNanos().getAsLong() - begun.nanos()) < 1_000 * MILLI) {
+            Request request = out.requests.get(0);
+            Now answered = at((begun.nanos() + roundNanos) / MILLI - 1);
+            event();
+            accept(0, request, answered);
+            accept(1, request, answered);
+            begun = next(0);
+        }
+        accept(0, begun);
+        accept(1, begun);
+        event();
+        Deadline end = claim.tenure.deadline();
+        engine.onTime(new Now(end.nanos() - 1_200 * MILLI, end.wallMillis() - 1_200), out);
+        assertThat(out.requests).hasSize(1);
+        assertThat(engine.candidacies()).isEmpty();
+        assertThat(engine.nextWakeNanos()).hasValue(end.nanos() - 700 * MILLI);
+    }
+
     @Test
     void isSeenByWhoeverAsksAboutTheLease() {
         accept(0, DUE);
