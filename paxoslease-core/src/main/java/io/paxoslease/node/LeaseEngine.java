@@ -560,9 +560,11 @@ final class LeaseEngine {
     private boolean extend(int slot, List<Extension.Round> rounds, Now now, Output out) {
         String resource = parked.name(slot);
         Tenure tenure = proposer.unsettledTenure(resource);
-        Extension.Round round =
-                tenure == null ? null : roundOf(tenure.deadline().remainingNanos(now) / 2, rounds, now);
-        if (tenure == null || round == null) {
+        if (tenure == null) {
+            return false;
+        }
+        Extension.Round round = roundOf(tenure.deadline().remainingNanos(now) / 2, rounds, now);
+        if (round == null) {
             return false;
         }
         // It is held, and no attempt is under way, so that nothing else is to be done first.

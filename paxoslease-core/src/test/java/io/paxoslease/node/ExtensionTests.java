@@ -298,14 +298,14 @@ class ExtensionTests {
         event();
         Deadline end = claim.tenure.deadline();
         engine.onTime(new Now(end.nanos() - 99 * MILLI, end.wallMillis() - 99), out);
+        assertThat(engine.candidacies()).hasSize(1);
         assertThat(engine.candidacy("r").roundEndsNanos)
                 .isGreaterThan(end.nanos() - 99 * MILLI)
                 .isLessThan(end.nanos() - 49 * MILLI);
     }
 
-    /** Otherwise those that are late would each cost more, and become more. */
-    @Test
-    void hasAShorterRoundWhereAnswersTakeLongAndItIsLate() {
+    /** Answers that come just before each round ends, until rounds may take a second; answers when the next extension begins. */
+    private Now untilRoundsTakeASecond() {
         Now begun = DUE;
         long roundNanos;
         while ((roundNanos = engine.nextWakeNanos().getAsLong() - begun.nanos()) < 1_000 * MILLI) {
@@ -316,6 +316,13 @@ class ExtensionTests {
             accept(1, request, answered);
             begun = next(0);
         }
+        return begun;
+    }
+
+    /** Otherwise those that are late would each cost more, and become more. */
+    @Test
+    void hasAShorterRoundWhereAnswersTakeLongAndItIsLate() {
+        Now begun = untilRoundsTakeASecond();
         accept(0, begun);
         accept(1, begun);
         event();
@@ -324,6 +331,36 @@ class ExtensionTests {
         assertThat(out.requests).hasSize(1);
         assertThat(engine.candidacies()).isEmpty();
         assertThat(engine.nextWakeNanos()).hasValue(end.nanos() - 700 * MILLI);
+    }
+
+    @Test
+    void isGivenNoShorterRoundByAnotherThatIsLate() {
+        Now begun = untilRoundsTakeASecond();
+        accept(0, begun);
+        accept(1, begun);
+        event();
+        Deadline end = claim.tenure.deadline();
+        Now later = new Now(begun.nanos() + 2_000 * MILLI, begun.wallMillis() + 2_000);
+        Claim other = Claim.once("s", LEASE, later.nanos() + 60_000 * MILLI);
+        engine.submit(other, later, out);
+        for (int i = 0; i < 3; i++) {
+            accept(i, later);
+        }
+        event();
+        engine.autoExtend(other, later, out);
+        event();
+        Now due = new Now(end.nanos() - 1_200 * MILLI, end.wallMillis() - 1_200);
+        engine.onTime(due, out);
+        assertThat(out.requests).extracting(Request::resource).containsExactlyInAnyOrder("r", "s");
+        assertThat(engine.candidacies()).isEmpty();
+        event();
+        engine.onTime(new Now(due.nanos() + 999 * MILLI, due.wallMillis() + 999), out);
+        assertThat(told(Notice.ExtensionFailed.class)).hasSize(1);
+        assertThat(engine.candidacies()).noneMatch(candidacy -> candidacy.resource.equals("s"));
+        event();
+        engine.onTime(new Now(due.nanos() + 1_000 * MILLI, due.wallMillis() + 1_000), out);
+        assertThat(told(Notice.ExtensionFailed.class))
+                .anyMatch(notice -> notice.resource().equals("s"));
     }
 
     @Test

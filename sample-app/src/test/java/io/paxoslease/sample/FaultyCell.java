@@ -20,6 +20,7 @@ final class FaultyCell implements AutoCloseable {
     static final Duration MAX_SKEW = Duration.ofMillis(400);
 
     private static final int PORT = 8080;
+    private static final int MOST_STARTS = 20;
 
     private final Path directory;
     private final Random random;
@@ -89,7 +90,7 @@ final class FaultyCell implements AutoCloseable {
     /** Starts a process; more than once if its rate is wrong and the machine stood still meanwhile, because then it is not known since when. */
     private static JavaProcess start(List<String> prefix, Path output, List<String> arguments, SkewedClock clock)
             throws IOException {
-        while (true) {
+        for (int tried = 0; tried < MOST_STARTS; tried++) {
             try (MachineLag lag = new MachineLag()) {
                 JavaProcess process = JavaProcess.start(prefix, output, arguments);
                 try {
@@ -106,6 +107,7 @@ final class FaultyCell implements AutoCloseable {
                 process.close();
             }
         }
+        throw new IOException("the machine stood still at each of " + MOST_STARTS + " starts");
     }
 
     private SkewedClock chooseClock(String name) throws IOException {

@@ -88,9 +88,12 @@ final class NodeProcess implements AutoCloseable {
     }
 
     boolean leads(String lease) {
-        return lease().map(
-                        view -> view.path("leases").path(lease).path("heldHere").asBoolean(false))
-                .orElse(false);
+        return lease().map(view -> leads(view, lease)).orElse(false);
+    }
+
+    /** Whether it leads by what its endpoint said. */
+    static boolean leads(JsonNode view, String lease) {
+        return view.path("leases").path(lease).path("heldHere").asBoolean(false);
     }
 
     /** Asks it to resign, without waiting for more than the answer. */

@@ -320,11 +320,7 @@ class RealCellIT {
 
         await().atMost(RealCell.SOON)
                 .until(() -> survivor.lease()
-                        .filter(view -> RealCell.leases().stream()
-                                .noneMatch(lease -> view.path("leases")
-                                        .path(lease)
-                                        .path("heldHere")
-                                        .asBoolean(false)))
+                        .filter(view -> RealCell.leases().stream().noneMatch(lease -> NodeProcess.leads(view, lease)))
                         .isPresent());
         await().atMost(RealCell.SOON).untilAsserted(() -> {
             JsonNode component = paxosLeaseHealth(survivor);
