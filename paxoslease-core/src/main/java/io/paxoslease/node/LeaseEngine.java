@@ -87,10 +87,8 @@ final class LeaseEngine {
     record FailedAttempt(String resource, String reason, long rejectedBy) {}
 
     private static final long MILLI = 1_000_000L;
-    private static final long SHORTEST_ROUND_NANOS = 50 * MILLI;
     private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
     private static final long SHORTEST_PAUSE_NANOS = MILLI;
-    private static final int ROUND_TRIPS_PER_ROUND = 16;
 
     /** How many parked leases are looked after in one event. */
     private static final int PARKED_PER_EVENT = 512;
@@ -116,7 +114,7 @@ final class LeaseEngine {
     private final Majority majority;
     private final RandomGenerator random;
     private final boolean oneRoundTrip;
-    private final long roundTimeoutNanos;
+    private final RoundTrips roundTrips;
     private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
     private final Map<String, Extension> extensions = new HashMap<>();
     private final TimerHeap timers = new TimerHeap();
@@ -127,8 +125,6 @@ final class LeaseEngine {
     private @Nullable Output current;
     private boolean attemptsTold;
     private final List<Effect> effects = new ArrayList<>();
-    private long roundTripNanos = MILLI;
-    private long quickRoundTripNanos = MILLI;
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
@@ -136,7 +132,7 @@ final class LeaseEngine {
         this.self = self;
         this.proposer = proposer;
         this.oneRoundTrip = oneRoundTrip;
-        this.roundTimeoutNanos = roundTimeoutNanos;
+        this.roundTrips = new RoundTrips(roundTimeoutNanos);
         this.random = random;
         this.majority = new Majority(proposer.cell(), self.nodeId());
     }
@@ -190,7 +186,7 @@ final class LeaseEngine {
             candidacy.claims.remove(claim);
             candidacy.claims.add(claim);
             if (candidacy.claims.getFirst() == claim) {
-                long pause = Math.max(20 * roundTripNanos, Math.min(claim.leaseNanos / 4, 1_000 * MILLI));
+                long pause = Math.max(20 * roundTrips.meanNanos(), Math.min(claim.leaseNanos / 4, 1_000 * MILLI));
                 claim.resigned = true;
                 claim.restEndsNanos = now.nanos() + pause;
                 await(candidacy, claim.restEndsNanos);
@@ -401,7 +397,11 @@ final class LeaseEngine {
         hint(candidacy, null, out);
         if (candidacy.state == State.WAITING) {
             candidacy.failures = 0;
-            long pause = turn(candidacy.resource, owner, 2 * Math.max(MILLI, quickRoundTripNanos), 2 * roundTripNanos);
+            long pause = turn(
+                    candidacy.resource,
+                    owner,
+                    2 * Math.max(MILLI, roundTrips.quickNanos()),
+                    2 * roundTrips.meanNanos());
             await(candidacy, now.nanos() + pause + firstClaim(candidacy).yieldNanos);
         }
         reschedule(candidacy, now);
@@ -488,7 +488,7 @@ final class LeaseEngine {
                     onSilence(candidacy, out);
                     candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
-                    noteTimeOut(candidacy);
+                    roundTrips.noteTimeOut(candidacy.roundTripNanos);
                     proposer.giveUp(candidacy.resource, now, effects);
                     apply(candidacy, now, out);
                 }
@@ -585,10 +585,10 @@ final class LeaseEngine {
      * half a round, or a quarter: out of their place extensions cost several times as much, so that answers would take longer still.
      */
     private Extension.@Nullable Round roundOf(long mostNanos, List<Extension.Round> rounds, Now now) {
-        long limit = roundLimitNanos();
-        for (int i = 0; i == 0 || limit >= SHORTEST_ROUND_NANOS; i++) {
+        long limit = roundTrips.roundNanos();
+        for (int i = 0; i == 0 || limit >= RoundTrips.SHORTEST_ROUND_NANOS; i++) {
             if (i == rounds.size()) {
-                rounds.add(new Extension.Round(now.nanos(), now.nanos() + limit, roundTripNanos));
+                rounds.add(new Extension.Round(now.nanos(), now.nanos() + limit, roundTrips.meanNanos()));
             }
             if (limit <= mostNanos) {
                 return rounds.get(i);
@@ -617,7 +617,7 @@ final class LeaseEngine {
 
     private void onExtended(Extension extension, Tenure tenure, Now now, Output out) {
         remove(extension);
-        noteRound(extension.round.beganNanos, now);
+        roundTrips.note(extension.round.beganNanos, now);
         majority.learn(extension.acceptedBy, now);
         tellEnd(extension.resource, AttemptListener.Outcome.SUCCESS, null, out);
         parked.extended(extension.slot, tenure, coalesced(extendsNanos(tenure, now), tenure.leaseNanos()));
@@ -853,19 +853,15 @@ final class LeaseEngine {
         return isHeldHere(candidacy) || hint == null || now.hasReached(hint.freeAtNanos());
     }
 
-    private long roundLimitNanos() {
-        return Math.min(roundTimeoutNanos, Math.max(SHORTEST_ROUND_NANOS, ROUND_TRIPS_PER_ROUND * roundTripNanos));
-    }
-
     private void beginRound(Candidacy candidacy, Now now) {
-        long limit = roundLimitNanos();
+        long limit = roundTrips.roundNanos();
         Tenure tenure = firstClaim(candidacy).tenure;
         if (tenure != null) {
             limit = Math.min(
                     limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
         }
         candidacy.roundBeganNanos = now.nanos();
-        candidacy.roundTripNanos = roundTripNanos;
+        candidacy.roundTripNanos = roundTrips.meanNanos();
         candidacy.roundEndsNanos = now.nanos() + limit;
     }
 
@@ -882,8 +878,8 @@ final class LeaseEngine {
      */
     private void awaitFreedom(Candidacy candidacy, Hint hint) {
         Claim claim = firstClaim(candidacy);
-        long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTripNanos));
-        long step = Math.min(claim.leaseNanos / 16, Math.max(15 * MILLI, 2 * quickRoundTripNanos));
+        long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTrips.meanNanos()));
+        long step = Math.min(claim.leaseNanos / 16, Math.max(15 * MILLI, 2 * roundTrips.quickNanos()));
         // The record at another acceptor may be a little younger than the one that the hint is about.
         long pause = step / 3 + turn(candidacy.resource, hint.owner(), step, spread);
         await(candidacy, hint.freeAtNanos() + pause + claim.yieldNanos);
@@ -987,7 +983,7 @@ final class LeaseEngine {
      */
     private long recipients(Candidacy candidacy, Request request, Now now) {
         if (request instanceof ReleaseRequest) {
-            boolean brief = now.nanos() - candidacy.attemptBeganNanos < SHORTEST_ROUND_NANOS / 2;
+            boolean brief = now.nanos() - candidacy.attemptBeganNanos < RoundTrips.SHORTEST_ROUND_NANOS / 2;
             return brief ? candidacy.told : EVERYBODY;
         }
         if (!candidacy.thrifty) {
@@ -1016,7 +1012,7 @@ final class LeaseEngine {
             candidacy.preparing = true;
         } else if (request instanceof ProposeRequest && candidacy.preparing) {
             candidacy.preparing = false;
-            noteRound(candidacy.roundBeganNanos, now);
+            roundTrips.note(candidacy.roundBeganNanos, now);
             beginRound(candidacy, now);
         }
     }
@@ -1062,7 +1058,8 @@ final class LeaseEngine {
 
     /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
     private long extendsNanos(Tenure tenure, Now now) {
-        long shortest = Math.max(tenure.leaseNanos() / 64, Math.min(tenure.leaseNanos() / 16, 2 * roundTripNanos));
+        long shortest =
+                Math.max(tenure.leaseNanos() / 64, Math.min(tenure.leaseNanos() / 16, 2 * roundTrips.meanNanos()));
         return now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
     }
 
@@ -1122,7 +1119,7 @@ final class LeaseEngine {
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
             } else if (blocked.holder().equals(candidacy.gone)) {
-                await(candidacy, now.nanos() + jitter(Math.max(MILLI, roundTripNanos)));
+                await(candidacy, now.nanos() + jitter(Math.max(MILLI, roundTrips.meanNanos())));
             } else {
                 awaitFreedom(candidacy, hint);
             }
@@ -1139,7 +1136,7 @@ final class LeaseEngine {
             long window = Math.min(LONGEST_BACKOFF_NANOS, (10 * MILLI) << doublings);
             return window / 2 + jitter(window / 2);
         }
-        long window = Math.min(LONGEST_BACKOFF_NANOS, Math.max(MILLI, roundTripNanos) << doublings);
+        long window = Math.min(LONGEST_BACKOFF_NANOS, Math.max(MILLI, roundTrips.meanNanos()) << doublings);
         return jitter(window);
     }
 
@@ -1176,22 +1173,10 @@ final class LeaseEngine {
     }
 
     private void noteWin(Candidacy candidacy, Now now) {
-        noteRound(candidacy.roundBeganNanos, now);
+        roundTrips.note(candidacy.roundBeganNanos, now);
         if (!candidacy.thrifty) {
             majority.learn(candidacy.acceptedBy, now);
         }
-    }
-
-    /** The adaptive round time: a smoothed mean of what majorities took, and what they take when nothing gets in their way. */
-    private void noteRound(long beganNanos, Now now) {
-        long sample = Math.max(10_000, now.nanos() - beganNanos);
-        roundTripNanos += (sample - roundTripNanos) / 8;
-        quickRoundTripNanos += (sample - quickRoundTripNanos) / (sample < quickRoundTripNanos ? 2 : 16);
-    }
-
-    /** Twice what was expected of it: so many rounds that end together are no more reason for patience than one of them. */
-    private void noteTimeOut(Candidacy candidacy) {
-        roundTripNanos = Math.max(roundTripNanos, Math.min(2 * candidacy.roundTripNanos, roundTimeoutNanos));
     }
 
     private long jitter(long spreadNanos) {
