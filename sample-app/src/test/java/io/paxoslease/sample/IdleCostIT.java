@@ -3,17 +3,17 @@ package io.paxoslease.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.spring.LeaderOnly;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
@@ -21,11 +21,12 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
 /**
- * What an idle web application with one lease costs: the processor time of three nodes of a cell, beside that of the same application without
+ * What an idle application with one lease costs: the processor time of three nodes of a cell, beside that of the same application without
  * PaxosLease. With {@code -Dpaxoslease.idle=…} it waits for so many minutes, in which code is compiled, and measures for as many. It wants a quiet
- * machine, so it runs only with that.
+ * machine, so it runs only with that. With {@code -Dpaxoslease.idle.web=false} the applications have no web server, and the cell talks over TCP.
  */
 @EnabledIfSystemProperty(named = "paxoslease.idle", matches = "[1-9]\\d*")
+@Timeout(value = 5, unit = TimeUnit.HOURS)
 class IdleCostIT {
 
     private static final int NODES = 3;
@@ -36,36 +37,46 @@ class IdleCostIT {
     @Test
     void anIdleCellCostsLittle() throws Exception {
         long minutes = Long.getLong("paxoslease.idle");
+        boolean web = Boolean.parseBoolean(System.getProperty("paxoslease.idle.web", "true"));
         int firstPort = Ports.freeRow(NODES + 1);
         List<JavaProcess> processes = new ArrayList<>();
         try {
             for (int i = 0; i < NODES; i++) {
-                List<String> arguments = arguments(firstPort + i);
+                List<String> arguments = arguments(web, firstPort + i);
                 arguments.add("--paxoslease.node-id=n" + i);
+                arguments.add("--paxoslease.transport=" + (web ? "http" : "tcp"));
                 for (int member = 0; member < NODES; member++) {
-                    arguments.add("--paxoslease.members.n" + member + "=http://127.0.0.1:" + (firstPort + member));
+                    arguments.add("--paxoslease.members.n" + member + (web ? "=http" : "=tcp") + "://127.0.0.1:"
+                            + (firstPort + member));
                 }
-                processes.add(JavaProcess.start(directory.resolve(i + ".log"), arguments));
+                processes.add(JavaProcess.start(log(i), arguments));
             }
-            List<String> without = arguments(firstPort + NODES);
+            List<String> without = arguments(web, firstPort + NODES);
             without.add("--paxoslease.enabled=false");
-            processes.add(JavaProcess.start(directory.resolve("without.log"), without));
+            processes.add(JavaProcess.start(log(NODES), without));
             TimeUnit.MINUTES.sleep(minutes);
             List<Double> shares = shares(processes, minutes);
             System.out.println("[IdleCostIT] per cent of a core, three nodes and the application without: " + shares);
-            assertThat(leaders(firstPort)).isEqualTo(1);
+            assertThat(tenures()).as("leaders so far").isEqualTo(1);
+            assertThat(processes).allMatch(JavaProcess::isAlive);
             assertThat(shares.subList(0, NODES)).allMatch(share -> share - shares.get(NODES) < 0.5);
         } finally {
             processes.forEach(JavaProcess::close);
         }
     }
 
-    private static List<String> arguments(int port) {
+    private Path log(int process) {
+        return directory.resolve(process + ".log");
+    }
+
+    private static List<String> arguments(boolean web, int port) {
         return new ArrayList<>(List.of(
                 "-XX:TieredStopAtLevel=4",
                 "-cp",
                 StartupCostIT.classPath(true),
                 Idle.class.getName(),
+                "--spring.main.web-application-type=" + (web ? "servlet" : "none"),
+                "--spring.main.keep-alive=true",
                 "--server.port=" + port,
                 "--management.endpoints.web.exposure.include=lease"));
     }
@@ -84,16 +95,15 @@ class IdleCostIT {
         return shares;
     }
 
-    private static long leaders(int firstPort) throws Exception {
-        HttpClient client = HttpClient.newHttpClient();
-        long leaders = 0;
+    /** How often a node began to lead, by the logs. */
+    private long tenures() throws IOException {
+        long tenures = 0;
         for (int i = 0; i < NODES; i++) {
-            URI lease = URI.create("http://127.0.0.1:" + (firstPort + i) + "/actuator/lease/leader");
-            String answer = client.send(HttpRequest.newBuilder(lease).build(), HttpResponse.BodyHandlers.ofString())
-                    .body();
-            leaders += answer.contains("\"heldHere\":true") ? 1 : 0;
+            try (Stream<String> lines = Files.lines(log(i))) {
+                tenures += lines.filter(line -> line.contains(" leads ")).count();
+            }
         }
-        return leaders;
+        return tenures;
     }
 
     /** An application with one lease and nothing to do. */
