@@ -75,8 +75,7 @@ final class FaultyCell implements AutoCloseable {
         List<String> prefix =
                 new ArrayList<>(network.map(net -> net.command(node)).orElse(List.of()));
         prefix.addAll(clock.command());
-        List<String> arguments = new ArrayList<>(List.of("-jar", JavaProcess.SAMPLE_JAR.toString()));
-        arguments.addAll(common);
+        List<String> arguments = new ArrayList<>(common);
         arguments.add("--paxoslease.node-id=" + id);
         arguments.add("--server.port=" + port);
         arguments.add("--sample.journal=" + journal);
@@ -92,7 +91,7 @@ final class FaultyCell implements AutoCloseable {
             throws IOException {
         for (int tried = 0; tried < MOST_STARTS; tried++) {
             try (MachineLag lag = new MachineLag()) {
-                JavaProcess process = JavaProcess.start(prefix, output, arguments);
+                JavaProcess process = JavaProcess.startSample(prefix, output, arguments);
                 try {
                     process.awaitExecution();
                 } catch (InterruptedException interrupt) {

@@ -30,11 +30,16 @@ final class JavaProcess implements AutoCloseable {
         this.process = process;
     }
 
-    /** Starts the sample; what it prints goes to the end of a file. */
+    /** Starts the sample, as quickly as it can be; what it prints goes to the end of a file. */
     static JavaProcess startSample(Path output, List<String> arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of("-jar", SAMPLE_JAR.toString()));
+        return startSample(List.of(), output, arguments);
+    }
+
+    /** Starts the sample through commands that end by executing it. */
+    static JavaProcess startSample(List<String> prefix, Path output, List<String> arguments) throws IOException {
+        List<String> all = new ArrayList<>(ExtractedSample.command());
         all.addAll(arguments);
-        return start(output, all);
+        return start(prefix, output, all);
     }
 
     /** Starts a Java program; what it prints goes to the end of a file. */

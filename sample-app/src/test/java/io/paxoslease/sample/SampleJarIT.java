@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.jar.JarEntry;
@@ -101,7 +102,9 @@ class SampleJarIT {
     }
 
     private JavaProcess start(String... arguments) throws IOException {
-        return JavaProcess.startSample(directory.resolve("output.log"), List.of(arguments));
+        List<String> command = new ArrayList<>(List.of("-jar", JavaProcess.SAMPLE_JAR.toString()));
+        command.addAll(List.of(arguments));
+        return JavaProcess.start(directory.resolve("output.log"), command);
     }
 
     private String output() throws IOException {
