@@ -90,12 +90,12 @@ final class LeaseEngine {
     private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
     private static final long SHORTEST_PAUSE_NANOS = MILLI;
 
-    /** How many parked leases are looked after in one event. */
+    /** After how many parked leases no others are looked for in one event. */
     private static final int PARKED_PER_EVENT = 512;
 
     /**
-     * How many leases are being extended at once before parked ones wait for their turn. More at once would not be extended sooner, but their
-     * answers would come too late.
+     * About how many leases are being extended at once before parked ones wait for their turn. More at once would not be extended sooner, but
+     * their answers would come too late.
      */
     private static final int MOST_EXTENDING = 4_096;
 
@@ -341,6 +341,11 @@ final class LeaseEngine {
     void onUnanswered(int acceptor, Request request, Now now, Output out) {
         begin(out);
         Extension extension = extensions.get(request.resource());
+        if (extension != null && proposer.isHeld(extension.resource, now)) {
+            proposer.onUnanswered(acceptor, request, now, effects);
+            takeOutIfDecided(extension, now, out);
+            return;
+        }
         Candidacy candidacy = extension == null ? candidacies.get(request.resource()) : takeOut(extension);
         if (candidacy != null) {
             settle(candidacy, now, out);
@@ -556,7 +561,7 @@ final class LeaseEngine {
 
     // Extensions of parked leases.
 
-    /** Begins the extension of a parked lease in its place; false if its end is too near for a whole round. */
+    /** Begins the extension of a parked lease in its place; false if its end is too near for any round. */
     private boolean extend(int slot, List<Extension.Round> rounds, Now now, Output out) {
         String resource = parked.name(slot);
         Tenure tenure = proposer.unsettledTenure(resource);
@@ -582,7 +587,7 @@ final class LeaseEngine {
 
     /**
      * The longest round for an extension that may not take longer than that; null if there is none. Where answers take long, what is late has
-     * half a round, or a quarter: out of their place extensions cost several times as much, so that answers would take longer still.
+     * half a round, a quarter and so on: out of their place extensions cost several times as much, so that answers would take longer still.
      */
     private Extension.@Nullable Round roundOf(long mostNanos, List<Extension.Round> rounds, Now now) {
         long limit = roundTrips.roundNanos();
@@ -608,7 +613,14 @@ final class LeaseEngine {
         if (effects.size() == 1 && effects.get(0) instanceof Effect.Extended extended) {
             effects.clear();
             onExtended(extension, extended.tenure(), now, out);
-        } else if (!effects.isEmpty()) {
+        } else {
+            takeOutIfDecided(extension, now, out);
+        }
+    }
+
+    /** One answer more, or one less to come, may have decided that the extension does not just succeed. */
+    private void takeOutIfDecided(Extension extension, Now now, Output out) {
+        if (!effects.isEmpty()) {
             Candidacy candidacy = takeOut(extension);
             apply(candidacy, now, out);
             reschedule(candidacy, now);

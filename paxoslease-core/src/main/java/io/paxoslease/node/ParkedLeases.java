@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     0    PARKED | AUTO        milliseconds         wall clock, from   0
  *     1    PARKED               since the start      the first          12
  *     2    PARKED | AUTO | EXTENDING: not due before its end is told
+ *     3    PARKED | AUTO | WOKEN: due whatever its time says
  * </pre>
  *
  * <p>There is no heap and no wheel: each chunk of slots knows when its first row may be due, and is looked through then. That time may be too
@@ -68,6 +69,7 @@ final class ParkedLeases {
     private static final int AUTO = 2;
     private static final int FAILED = 4;
     private static final int EXTENDING = 8;
+    private static final int WOKEN = 16;
 
     private static final int CHUNK_BITS = 10;
     /** With less of its T left, in 64ths, a lease can hardly be extended in time any more. */
@@ -97,7 +99,9 @@ final class ParkedLeases {
     private boolean[] mayBeDue = new boolean[1];
     private boolean[] allDue = new boolean[1];
     private long earliestNanos;
+    /** The chunk with which the next look begins: the first that had to wait at the last one, so that each has its turn. */
     private int hand;
+
     /** How many leases that can be extended, and how many others, are still to be taken at once. */
     private int extendable;
 
@@ -256,15 +260,22 @@ final class ParkedLeases {
         others = busy ? limit / 8 : limit;
         extendable = limit;
         boolean found = false;
+        int chunk = hand;
+        boolean waits = false;
         for (int i = 0; i < mayBeDue.length; i++) {
-            hand = hand + 1 < mayBeDue.length ? hand + 1 : 0;
-            if (mayBeDue[hand] && now.hasReached(firstDueNanos[hand]) && extendable > 0) {
-                lookForDue(hand, left);
+            if (mayBeDue[chunk] && now.hasReached(firstDueNanos[chunk])) {
+                if (extendable > 0) {
+                    lookForDue(chunk, left);
+                } else if (!waits) {
+                    waits = true;
+                    hand = chunk;
+                }
             }
-            if (mayBeDue[hand] && (!found || firstDueNanos[hand] - earliestNanos < 0)) {
-                earliestNanos = firstDueNanos[hand];
+            if (mayBeDue[chunk] && (!found || firstDueNanos[chunk] - earliestNanos < 0)) {
+                earliestNanos = firstDueNanos[chunk];
                 found = true;
             }
+            chunk = chunk + 1 < mayBeDue.length ? chunk + 1 : 0;
         }
         if (!found) {
             earliestNanos = now.nanos() + NEVER_NANOS;
@@ -280,16 +291,20 @@ final class ParkedLeases {
         for (int slot = chunk << CHUNK_BITS; slot < (chunk + 1) << CHUNK_BITS; slot++) {
             int bits = flags.get(slot);
             if (bits != 0 && (bits & EXTENDING) == 0) {
+                if (all) {
+                    bits |= WOKEN;
+                    flags.set(slot, bits);
+                }
+                boolean woken = (bits & WOKEN) != 0;
                 int ticks = due.get(slot) - (int) lastTick;
-                boolean isDue = all || ticks <= 0;
+                boolean isDue = woken || ticks <= 0;
                 if (isDue && (bits & AUTO) != 0 && left.applyAsInt(slot) >= LATE) {
                     extendable--;
                     take(slot);
                 } else if (isDue && others-- > 0) {
                     take(slot);
                 } else {
-                    next = Math.min(next, all ? 0 : ticks);
-                    allDue[chunk] |= all;
+                    next = Math.min(next, woken ? 0 : ticks);
                 }
             }
         }

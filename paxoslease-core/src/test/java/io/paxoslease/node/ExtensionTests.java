@@ -179,6 +179,37 @@ class ExtensionTests {
         assertThat(claim.tenure.isActive(at(9_000))).isTrue();
     }
 
+    /** In a rolling restart one member is quarantined most of the time, and says so at once. */
+    @Test
+    void succeedsInItsPlaceWithoutTheAnswerOfOne() {
+        engine.onUnanswered(1, proposal, DUE, out);
+        assertThat(engine.candidacies()).isEmpty();
+        accept(0, proposal, DUE);
+        assertThat(told(Notice.Extended.class)).isEmpty();
+        accept(2, proposal, DUE);
+        assertExtendedInItsPlace(DUE);
+    }
+
+    @Test
+    void ofAnOlderBallotThatNobodyAnswersSaysNothingOfTheNext() {
+        accept(0, DUE);
+        accept(1, DUE);
+        Now next = next(0);
+        engine.onUnanswered(1, proposal, next, out);
+        engine.onUnanswered(2, proposal, next, out);
+        assertThat(told(Notice.ExtensionFailed.class)).isEmpty();
+        assertThat(engine.candidacies()).isEmpty();
+    }
+
+    @Test
+    void endsWithItsLeaseIfSomebodyWillNotAnswer() {
+        event();
+        engine.onUnanswered(1, proposal, at(10_000), out);
+        assertThat(told(Notice.Lost.class)).hasSize(1);
+        assertThat(claim.tenure).isNull();
+        assertThat(engine.parked()).isZero();
+    }
+
     @Test
     void failsIfAMajorityWillNotAnswer() {
         accept(0, DUE);

@@ -18,9 +18,11 @@ import io.paxoslease.protocol.Timing;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -106,6 +108,23 @@ class ParkedLeasesTests {
             assertThat(calls).isGreaterThan(2);
         }
 
+        /** Where more is due than can be extended, all leases are to have their turn. */
+        @Test
+        void whatHadToWaitComesBeforeWhatIsDueAgain() {
+            int chunks = 8;
+            for (int i = 0; i < chunks * 1_024; i++) {
+                parked.park(new Row("lease-" + i, null, true, false, START, 0, 0));
+            }
+            Set<String> taken = new HashSet<>();
+            for (int look = 0; look < chunks; look++) {
+                List<Row> rows = takeDue(at(1), 512, GOES_ON);
+                assertThat(rows).hasSize(1_024);
+                rows.forEach(row -> taken.add(row.resource()));
+                rows.forEach(parked::park);
+            }
+            assertThat(taken).hasSize(chunks * 1_024);
+        }
+
         /** Whoever tells the ends of many leases first has more of them to tell soon. */
         @Test
         void whereManyAreToBeExtendedFewOfThoseThatEndedComeWithThem() {
@@ -144,6 +163,24 @@ class ParkedLeasesTests {
             parked.park(rows.get(0));
             assertThat(takeDue(at(1), 10, GOES_ON)).isEmpty();
             assertThat(takeDue(at(10_000), 10, GOES_ON)).hasSize(1);
+        }
+
+        /** More than fit in one look, and those that were taken come back. */
+        @Test
+        void wakeAllMakesEachOfManyDueOnce() {
+            int count = 2_048;
+            for (int i = 0; i < count; i++) {
+                parked.park(new Row("r" + i, null, i % 5 < 2, false, at(10_000).nanos(), 0, 0));
+            }
+            parked.wakeAll(at(1));
+            Set<String> taken = new HashSet<>();
+            while (at(1).hasReached(parked.earliestNanos())) {
+                List<Row> rows = takeDue(at(1), 512, GOES_ON);
+                assertThat(rows).isNotEmpty();
+                rows.forEach(row -> assertThat(taken.add(row.resource())).isTrue());
+                rows.forEach(parked::park);
+            }
+            assertThat(taken).hasSize(count);
         }
 
         @Test
