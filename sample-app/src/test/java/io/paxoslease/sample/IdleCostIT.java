@@ -100,7 +100,8 @@ class IdleCostIT {
         long tenures = 0;
         for (int i = 0; i < NODES; i++) {
             try (Stream<String> lines = Files.lines(log(i))) {
-                tenures += lines.filter(line -> line.contains(" leads ")).count();
+                tenures += lines.filter(line -> line.contains(" until released or lost"))
+                        .count();
             }
         }
         return tenures;
