@@ -57,7 +57,10 @@ class IdleCostIT {
             TimeUnit.MINUTES.sleep(minutes);
             List<Double> shares = shares(processes, minutes);
             System.out.println("[IdleCostIT] per cent of a core, three nodes and the application without: " + shares);
-            assertThat(tenures()).as("leaders so far").isEqualTo(1);
+            assertThat(told(" until released or lost")).as("tenures").isEqualTo(1);
+            assertThat(told(" lost '") + told(" released '"))
+                    .as("ended tenures")
+                    .isZero();
             assertThat(processes).allMatch(JavaProcess::isAlive);
             assertThat(shares.subList(0, NODES)).allMatch(share -> share - shares.get(NODES) < 0.5);
         } finally {
@@ -95,16 +98,15 @@ class IdleCostIT {
         return shares;
     }
 
-    /** How often a node began to lead, by the logs. */
-    private long tenures() throws IOException {
-        long tenures = 0;
+    /** How many lines of the nodes' logs have a text. */
+    private long told(String text) throws IOException {
+        long lines = 0;
         for (int i = 0; i < NODES; i++) {
-            try (Stream<String> lines = Files.lines(log(i))) {
-                tenures += lines.filter(line -> line.contains(" until released or lost"))
-                        .count();
+            try (Stream<String> log = Files.lines(log(i))) {
+                lines += log.filter(line -> line.contains(text)).count();
             }
         }
-        return tenures;
+        return lines;
     }
 
     /** An application with one lease and nothing to do. */
