@@ -89,6 +89,8 @@ final class LeaseEngine {
     private static final long MILLI = 1_000_000L;
     private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
     private static final long SHORTEST_PAUSE_NANOS = MILLI;
+    /** After how long whoever resigned seeks again, at the latest. */
+    private static final long LONGEST_REST_NANOS = 1_000 * MILLI;
 
     /** After how many parked leases no others are looked for in one event. */
     private static final int PARKED_PER_EVENT = 512;
@@ -186,7 +188,7 @@ final class LeaseEngine {
             candidacy.claims.remove(claim);
             candidacy.claims.add(claim);
             if (candidacy.claims.getFirst() == claim) {
-                long pause = Math.max(20 * roundTrips.meanNanos(), Math.min(claim.leaseNanos / 4, 1_000 * MILLI));
+                long pause = Math.min(LONGEST_REST_NANOS, Math.max(20 * roundTrips.meanNanos(), claim.leaseNanos / 4));
                 claim.resigned = true;
                 claim.restEndsNanos = now.nanos() + pause;
                 await(candidacy, claim.restEndsNanos);
@@ -493,7 +495,8 @@ final class LeaseEngine {
                     onSilence(candidacy, out);
                     candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
-                    roundTrips.noteTimeOut(candidacy.roundTripNanos);
+                    roundTrips.noteTimeOut(
+                            candidacy.roundTripNanos, candidacy.roundEndsNanos - candidacy.roundBeganNanos);
                     proposer.giveUp(candidacy.resource, now, effects);
                     apply(candidacy, now, out);
                 }

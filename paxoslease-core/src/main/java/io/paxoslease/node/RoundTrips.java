@@ -46,10 +46,10 @@ final class RoundTrips {
     }
 
     /**
-     * Notes that a round has ended without one. It takes at least twice as long as the mean was when the round began: so many rounds that end
-     * together are no more reason for patience than one of them.
+     * Notes that a round has ended without one. It takes at least as long as the round lasted, and this believes in twice as long as the mean was
+     * when it began at most: so many rounds that end together are no more reason for patience than one of them.
      */
-    void noteTimeOut(long meanNanosThen) {
-        meanNanos = Math.max(meanNanos, Math.min(2 * meanNanosThen, longestRoundNanos));
+    void noteTimeOut(long meanNanosThen, long roundNanos) {
+        meanNanos = Math.max(meanNanos, Math.min(2 * meanNanosThen, roundNanos));
     }
 }

@@ -181,6 +181,28 @@ class LeaseEngineTests {
             deliver(at(100 + REST));
             assertThat(claim.tenure).isNotNull();
         }
+
+        /** It rested for twenty round trips, which take a second each where nobody answers. */
+        @Test
+        void doesNotRestForLongerWhereRoundsTimedOut() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            take(claim);
+            Claim unheard = Claim.standing("s", LEASE, 0);
+            engine.submit(unheard, at(1), out);
+            while (engine.candidacy("s").roundEndsNanos - engine.candidacy("s").roundBeganNanos < 1_000 * MILLI) {
+                Now next = new Now(engine.nextWakeNanos().getAsLong(), 1_000_000);
+                engine.onTime(next, out);
+            }
+            Now now = new Now(engine.nextWakeNanos().getAsLong(), 1_000_000);
+            engine.withdraw(unheard, now, out);
+            out.requests.clear();
+            assertThat(claim.tenure).isNotNull();
+            engine.resign(claim, now, out);
+            deliver(now);
+
+            engine.onTime(new Now(now.nanos() + REST * MILLI, now.wallMillis() + REST), out);
+            assertThat(out.requests).isNotEmpty();
+        }
     }
 
     /** Bits: 1 for the node itself, 2 for n2, 4 for n3. */
