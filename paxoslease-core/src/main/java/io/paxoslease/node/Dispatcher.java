@@ -251,7 +251,7 @@ final class Dispatcher implements AutoCloseable {
     }
 
     /** Runs application code; what it throws is logged. */
-    private static void runSafely(@Nullable String key, Runnable code) {
+    static void runSafely(@Nullable String key, Runnable code) {
         try {
             code.run();
         } catch (Throwable failure) {

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,10 +57,10 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseNode implements LeaseManager, RequestHandler, Transport.Receiver, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(LeaseNode.class.getName());
-    /** How long the timer of an owner sleeps at most: so late it tells of a lease that ended while the machine was suspended. */
-    private static final long LONGEST_SLEEP_NANOS = 1_000_000_000L;
-    /** And that of a node that holds none. */
-    private static final long LONGEST_IDLE_SLEEP_NANOS = 5_000_000_000L;
+    /** How long the timer sleeps at most. */
+    private static final long LONGEST_SLEEP_NANOS = 5_000_000_000L;
+    /** How often that of an owner looks at the clocks meanwhile: so late it tells of a lease that ended while the machine was suspended. */
+    private static final long LONGEST_NAP_NANOS = 1_000_000_000L;
 
     private static final long SUSPEND_MILLIS = 100;
     private static final int ROWS_PER_SWEEP = 4_096;
@@ -95,6 +96,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile long timerWakesNanos;
+    /** Whether the timer has something to do before that. */
+    private volatile boolean timerRoused;
+
     private volatile boolean started;
     private volatile boolean closed;
     private volatile boolean failed;
@@ -172,7 +176,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
         releaseAll();
         closed = true;
-        LockSupport.unpark(timer);
+        rouseTimer();
         transport.close();
         dispatcher.close();
     }
@@ -622,7 +626,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final class Afterwards {
         final List<Runnable> answers = new ArrayList<>(0);
         boolean wakeTimer;
-        long lastNanos = Long.MIN_VALUE;
+
+        @Nullable
+        Now last;
     }
 
     /** Performs a step at once. False if the node has failed or is closed. */
@@ -660,7 +666,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private void performPosted() {
         for (int turn = 0; !posted.isEmpty(); turn++) {
             if (turn >= TURNS_FOR_OTHERS && !closed && !failed && timer.isAlive()) {
-                LockSupport.unpark(timer);
+                rouseTimer();
                 return;
             }
             if (!lock.tryLock()) {
@@ -691,7 +697,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private void performDue(Afterwards afterwards) {
-        if (!clock.isDriven() && isDue(afterwards.lastNanos)) {
+        Now last = afterwards.last;
+        if (!clock.isDriven() && last != null && isDue(last.nanos())) {
             // The timer may be waiting for the lock, and where many want it, for long.
             perform(engine::onTime, afterwards);
         }
@@ -717,8 +724,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             afterwards.answers.get(i).run();
         }
         if (afterwards.wakeTimer) {
-            LockSupport.unpark(timer);
+            rouseTimer();
         }
+    }
+
+    private void rouseTimer() {
+        timerRoused = true;
+        LockSupport.unpark(timer);
     }
 
     private <T> T ask(Supplier<T> question) {
@@ -739,7 +751,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         try {
             LeaseEngine.Output output = new LeaseEngine.Output();
             Now now = clock.now();
-            afterwards.lastNanos = now.nanos();
+            afterwards.last = now;
             step.run(now, output);
             send(now, output);
             output.notices.forEach(notice -> tell(notice, now, afterwards));
@@ -819,15 +831,15 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                     null,
                     Duration.ZERO));
         } else if (notice instanceof Notice.AttemptBegan began) {
-            publish(began.resource(), listener -> listener.onBegin(began.resource(), began.purpose()));
+            publish(
+                    began.resource(),
+                    attemptListeners,
+                    listener -> listener.onBegin(began.resource(), began.purpose()));
         } else if (notice instanceof Notice.AttemptEnded ended) {
-            publish(ended.resource(), listener -> listener.onEnd(ended.resource(), ended.outcome(), ended.reason()));
-        }
-    }
-
-    private void publish(String leaseName, Consumer<AttemptListener> news) {
-        for (AttemptListener listener : attemptListeners) {
-            untold.add(new Dispatcher.Task(leaseName, () -> news.accept(listener)));
+            publish(
+                    ended.resource(),
+                    attemptListeners,
+                    listener -> listener.onEnd(ended.resource(), ended.outcome(), ended.reason()));
         }
     }
 
@@ -862,8 +874,17 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private void publish(LeaseTransition transition) {
-        for (LeaseListener listener : listeners) {
-            untold.add(new Dispatcher.Task(transition.leaseName(), () -> listener.onTransition(transition)));
+        publish(transition.leaseName(), listeners, listener -> listener.onTransition(transition));
+    }
+
+    /** One task for all who listen now: more would have another thread watch them. */
+    private <L> void publish(String leaseName, List<L> listeners, Consumer<L> news) {
+        if (!listeners.isEmpty()) {
+            Iterator<L> told = listeners.iterator();
+            untold.add(new Dispatcher.Task(
+                    leaseName,
+                    () -> told.forEachRemaining(
+                            listener -> Dispatcher.runSafely(leaseName, () -> news.accept(listener)))));
         }
     }
 
@@ -930,28 +951,36 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private void runTimer() {
         Now before = clock.now();
         while (!closed && !failed) {
+            timerRoused = false;
             onTime();
-            Now now = clock.now();
-            long wallAhead = now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
-            if (wallAhead > SUSPEND_MILLIS) {
-                run((later, output) -> engine.settleAll(later, output));
-            }
-            before = now;
-            sleep();
+            long napNanos = planSleep();
+            long left;
+            do {
+                Now now = clock.now();
+                if (wallAheadMillis(before, now) > SUSPEND_MILLIS) {
+                    run((later, output) -> engine.settleAll(later, output));
+                }
+                before = now;
+                left = timerWakesNanos - now.nanos();
+                if (left > 0) {
+                    LockSupport.parkNanos(this, Math.min(left, napNanos));
+                }
+            } while (left > 0 && !timerRoused);
         }
         performPosted();
     }
 
-    private void sleep() {
-        long pause = ask(() -> {
-            long latest =
-                    clock.now().nanos() + (engine.heldLeases() > 0 ? LONGEST_SLEEP_NANOS : LONGEST_IDLE_SLEEP_NANOS);
+    /** Sets when the timer is to wake; how long it may sleep without a look at the clocks. */
+    private long planSleep() {
+        return ask(() -> {
+            long latest = clock.now().nanos() + LONGEST_SLEEP_NANOS;
             OptionalLong next = engine.nextWakeNanos();
             timerWakesNanos = next.isPresent() && next.getAsLong() - latest < 0 ? next.getAsLong() : latest;
-            return timerWakesNanos - clock.now().nanos();
+            return engine.heldLeases() > 0 ? LONGEST_NAP_NANOS : LONGEST_SLEEP_NANOS;
         });
-        if (pause > 0) {
-            LockSupport.parkNanos(this, pause);
-        }
+    }
+
+    private static long wallAheadMillis(Now before, Now now) {
+        return now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
     }
 }
