@@ -752,7 +752,6 @@ final class LeaseEngine {
                 candidacy.resource,
                 claim.resumed ? null : claim,
                 claim.autoExtend,
-                candidacy.failures > 0,
                 claim.autoExtend ? coalesced(candidacy.dueNanos, claim.leaseNanos) : candidacy.dueNanos,
                 claim.acquiredAtMillis,
                 (int) Math.min(claim.extensionCount, Integer.MAX_VALUE)));
@@ -785,7 +784,6 @@ final class LeaseEngine {
         enter(candidacy, State.HOLDING);
         candidacy.resumeNanos = row.dueNanos();
         candidacy.dueNanos = row.dueNanos();
-        candidacy.failures = row.failed() ? 1 : 0;
         candidacy.told = EVERYBODY;
         candidacy.hint = new Hint(self, tenure.deadline().nanos());
         return candidacy;
@@ -859,13 +857,16 @@ final class LeaseEngine {
         return candidacy.roundBeganNanos + (candidacy.roundEndsNanos - candidacy.roundBeganNanos) / 2;
     }
 
-    /** X8. The short path is for an owner, or where no live owner is known of; after a failure both phases are taken. */
+    /**
+     * X8. The short path is for an owner, or where no live owner is known of, until it fails there. An owner would not get further with both
+     * phases: what it proposed and too few accepted would be against it, as the lease of somebody else.
+     */
     private boolean mayTakeOneRoundTrip(Candidacy candidacy, Now now) {
-        if (!oneRoundTrip || candidacy.failures > 0) {
-            return false;
+        if (!oneRoundTrip || isHeldHere(candidacy)) {
+            return oneRoundTrip;
         }
         Hint hint = candidacy.hint;
-        return isHeldHere(candidacy) || hint == null || now.hasReached(hint.freeAtNanos());
+        return candidacy.failures == 0 && (hint == null || now.hasReached(hint.freeAtNanos()));
     }
 
     private void beginRound(Candidacy candidacy, Now now) {
@@ -1114,8 +1115,6 @@ final class LeaseEngine {
         Claim claim = firstClaim(candidacy);
         Tenure tenure = claim.tenure;
         if (candidacy.state == State.EXTENDING && tenure != null) {
-            // Silence is no rival: both phases would only be more messages for who is too busy to answer.
-            candidacy.failures += outcome instanceof Outcome.Unanswered ? 0 : 1;
             hold(candidacy, tenure, now);
             out.notices.add(new Notice.ExtensionFailed(
                     claim,

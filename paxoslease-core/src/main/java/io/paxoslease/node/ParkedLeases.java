@@ -42,7 +42,6 @@ final class ParkedLeases {
      * @param resource the name of the lease
      * @param claim the claim that holds it, null if the application cannot refer to it any more
      * @param autoExtend whether it is extended without being asked
-     * @param failed whether the last extension failed
      * @param dueNanos when its extension or its end is due, rounded up to milliseconds
      * @param acquiredAtMillis when the tenure began, by the wall clock
      * @param extensions how often it was extended
@@ -51,7 +50,6 @@ final class ParkedLeases {
             String resource,
             @Nullable Claim claim,
             boolean autoExtend,
-            boolean failed,
             long dueNanos,
             long acquiredAtMillis,
             int extensions) {}
@@ -67,9 +65,8 @@ final class ParkedLeases {
 
     private static final int PARKED = 1;
     private static final int AUTO = 2;
-    private static final int FAILED = 4;
-    private static final int EXTENDING = 8;
-    private static final int WOKEN = 16;
+    private static final int EXTENDING = 4;
+    private static final int WOKEN = 8;
 
     private static final int CHUNK_BITS = 10;
     /** With less of its T left, in 64ths, a lease can hardly be extended in time any more. */
@@ -137,7 +134,7 @@ final class ParkedLeases {
             earliestNanos = nanos(tick);
         }
         int slot = index.add(row.resource, ResourceIndex.NODE);
-        flags.set(slot, PARKED | (row.autoExtend ? AUTO : 0) | (row.failed ? FAILED : 0));
+        flags.set(slot, PARKED | (row.autoExtend ? AUTO : 0));
         acquiredAt.set(slot, row.acquiredAtMillis);
         extensions.set(slot, row.extensions);
         Claim claim = row.claim;
@@ -175,7 +172,6 @@ final class ParkedLeases {
                 index.name(slot),
                 claim(slot),
                 (bits & AUTO) != 0,
-                (bits & FAILED) != 0,
                 dueNanos(slot),
                 acquiredAt.get(slot),
                 extensions.get(slot));
@@ -191,7 +187,7 @@ final class ParkedLeases {
         return index.name(slot);
     }
 
-    /** Whether the lease in a slot is now to be extended without being asked, and its last extension did not fail. */
+    /** Whether the lease in a slot is now to be extended without being asked. */
     boolean goesOn(int slot, Now now) {
         return flags.get(slot) == (PARKED | AUTO) && now.hasReached(dueNanos(slot));
     }

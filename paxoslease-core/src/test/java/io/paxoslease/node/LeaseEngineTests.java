@@ -132,15 +132,38 @@ class LeaseEngineTests {
             assertThat(extend(claim, at(30))).isInstanceOf(ProposeRequest.class);
         }
 
+        /**
+         * Its own acceptor has what it proposed in vain, which is not the lease that it holds: with both phases that was against it until the lease
+         * ended, though everybody was there and the rival was gone.
+         */
         @Test
-        void anExtensionThatARivalOutbidIsPreparedTheNextTime() {
-            Claim claim = acquired();
-            Request request = extend(claim, at(10));
-            Ballot higher = new Ballot(request.ballot().counter() + 1, RIVAL);
-            acceptor.handle(new PrepareRequest("r", higher, LEASE), at(11));
-            owner.onResponse(0, acceptor.handle(request, at(12)), at(12), out);
+        void anExtensionThatARivalOutbidIsProposedAgain() {
+            LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n", "n2")), true);
+            LocalAcceptor other = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence());
+            other.open(true, at(0));
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            engine.submit(claim, at(1), out);
+            deliver(engine, other, at(1));
+            assertThat(claim.tenure).isNotNull();
+
+            engine.extend(claim, at(10), out);
+            Ballot higher = new Ballot(out.requests.get(0).ballot().counter() + 1, RIVAL);
+            other.handle(new PrepareRequest("r", higher, LEASE), at(10));
+            deliver(engine, other, at(11));
             assertThat(out.notices).last().isInstanceOf(Notice.ExtensionFailed.class);
-            assertThat(extend(claim, at(30))).isInstanceOf(PrepareRequest.class);
+
+            engine.extend(claim, at(20), out);
+            deliver(engine, other, at(21));
+            assertThat(out.notices).last().isInstanceOf(Notice.Extended.class);
+        }
+
+        private void deliver(LeaseEngine engine, LocalAcceptor other, Now now) {
+            for (int i = 0; i < out.requests.size(); i++) {
+                Request request = out.requests.get(i);
+                engine.onResponse(0, acceptor.handle(request, now), now, out);
+                engine.onResponse(1, other.handle(request, now), now, out);
+            }
+            out.requests.clear();
         }
     }
 

@@ -71,7 +71,7 @@ class ParkedLeasesTests {
                     }
                     if (random.nextInt(4) > 0) {
                         long nanos = (millis + random.nextInt(5_000)) * MILLI + random.nextInt(1_000_000);
-                        parked.park(new Row(name, null, true, false, START + nanos, 5, 7));
+                        parked.park(new Row(name, null, true, START + nanos, 5, 7));
                         due.put(name, nanos);
                     }
                 }
@@ -87,8 +87,8 @@ class ParkedLeasesTests {
 
         @Test
         void isPromisedNoLaterThanTheFirstIsDue() {
-            parked.park(new Row("b", null, true, false, START + 20 * MILLI, 0, 0));
-            parked.park(new Row("a", null, true, false, START + 10 * MILLI, 0, 0));
+            parked.park(new Row("b", null, true, START + 20 * MILLI, 0, 0));
+            parked.park(new Row("a", null, true, START + 10 * MILLI, 0, 0));
             assertThat(parked.earliestNanos()).isEqualTo(START + 10 * MILLI);
             assertThat(takeDue(at(10), 10, GOES_ON)).extracting(Row::resource).containsExactly("a");
             assertThat(parked.earliestNanos()).isEqualTo(START + 20 * MILLI);
@@ -97,7 +97,7 @@ class ParkedLeasesTests {
         @Test
         void whatIsDueBeyondTheLimitComesNext() {
             for (int i = 0; i < 5_000; i++) {
-                parked.park(new Row("lease-" + i, null, true, false, START, 0, 0));
+                parked.park(new Row("lease-" + i, null, true, START, 0, 0));
             }
             int calls = 0;
             while (parked.size() > 0) {
@@ -113,7 +113,7 @@ class ParkedLeasesTests {
         void whatHadToWaitComesBeforeWhatIsDueAgain() {
             int chunks = 8;
             for (int i = 0; i < chunks * 1_024; i++) {
-                parked.park(new Row("lease-" + i, null, true, false, START, 0, 0));
+                parked.park(new Row("lease-" + i, null, true, START, 0, 0));
             }
             Set<String> taken = new HashSet<>();
             for (int look = 0; look < chunks; look++) {
@@ -130,7 +130,7 @@ class ParkedLeasesTests {
         void whereManyAreToBeExtendedFewOfThoseThatEndedComeWithThem() {
             int count = 8_192;
             for (int i = 0; i < count; i++) {
-                parked.park(new Row((i % 2 == 0 ? "ends-" : "goes-on-") + i, null, true, false, START, 0, 0));
+                parked.park(new Row((i % 2 == 0 ? "ends-" : "goes-on-") + i, null, true, START, 0, 0));
             }
             IntUnaryOperator left = slot -> slot % 2 == 0 ? 3 : 4;
             takeDue(at(1), 512, left);
@@ -156,7 +156,7 @@ class ParkedLeasesTests {
 
         @Test
         void wakeAllMakesEachDueOnce() {
-            parked.park(new Row("a", null, true, false, at(10_000).nanos(), 0, 0));
+            parked.park(new Row("a", null, true, at(10_000).nanos(), 0, 0));
             parked.wakeAll(at(1));
             List<Row> rows = takeDue(at(1), 10, GOES_ON);
             assertThat(rows).hasSize(1);
@@ -170,7 +170,7 @@ class ParkedLeasesTests {
         void wakeAllMakesEachOfManyDueOnce() {
             int count = 2_048;
             for (int i = 0; i < count; i++) {
-                parked.park(new Row("r" + i, null, i % 5 < 2, false, at(10_000).nanos(), 0, 0));
+                parked.park(new Row("r" + i, null, i % 5 < 2, at(10_000).nanos(), 0, 0));
             }
             parked.wakeAll(at(1));
             Set<String> taken = new HashSet<>();
@@ -186,14 +186,14 @@ class ParkedLeasesTests {
         @Test
         void whatIsBeingExtendedIsNotDue() {
             Claim claim = claim("a");
-            parked.park(new Row("a", claim, true, false, START, 0, 0));
+            parked.park(new Row("a", claim, true, START, 0, 0));
             int slot = parked.takeDue(at(1), 10, GOES_ON)[0];
             assertThat(parked.goesOn(slot, at(1))).isTrue();
             parked.extending(slot);
             assertThat(parked.goesOn(slot, at(1))).isFalse();
             assertThat(parked.name(slot)).isEqualTo("a");
             assertThat(at(100_000).hasReached(parked.earliestNanos())).isFalse();
-            parked.park(new Row("b", null, true, false, at(2_000).nanos(), 0, 0));
+            parked.park(new Row("b", null, true, at(2_000).nanos(), 0, 0));
             parked.wakeAll(at(1));
             assertThat(takeDue(at(1), 10, GOES_ON)).extracting(Row::resource).containsExactly("b");
             assertThat(parked.takeDue(at(100_000), 10, GOES_ON)).isEmpty();
@@ -203,14 +203,13 @@ class ParkedLeasesTests {
             assertThat(claim.tenure).isSameAs(tenure);
             assertThat(parked.earliestNanos()).isEqualTo(at(200_000).nanos());
             assertThat(takeDue(at(200_000), 10, GOES_ON))
-                    .containsExactly(
-                            new Row("a", claim, true, false, at(200_000).nanos(), 0, 1));
+                    .containsExactly(new Row("a", claim, true, at(200_000).nanos(), 0, 1));
         }
 
         @Test
         void whatWakeAllMadeDueBeyondTheLimitComesNext() {
             for (int i = 0; i < 30; i++) {
-                parked.park(new Row("r" + i, null, false, false, at(10_000).nanos(), 0, 0));
+                parked.park(new Row("r" + i, null, false, at(10_000).nanos(), 0, 0));
             }
             parked.wakeAll(at(1));
             for (int i = 0; i < 3; i++) {
@@ -222,7 +221,7 @@ class ParkedLeasesTests {
         @Test
         void keepsEverythingOfARow() {
             Claim claim = claim("a");
-            Row row = new Row("a", claim, true, true, START, Long.MAX_VALUE / 3, 12);
+            Row row = new Row("a", claim, true, START, Long.MAX_VALUE / 3, 12);
             parked.park(row);
             assertThat(parked.rows(1)).containsExactly(row);
             assertThat(parked.unpark("a")).isEqualTo(row);
@@ -232,11 +231,11 @@ class ParkedLeasesTests {
         @Test
         void aClaimIsRememberedWhileSomebodyRefersToItOrWhileItIsPinned() {
             Claim kept = claim("kept");
-            parked.park(new Row("kept", kept, true, false, START, 0, 0));
-            parked.park(new Row("dropped", claim("dropped"), true, false, START, 0, 0));
+            parked.park(new Row("kept", kept, true, START, 0, 0));
+            parked.park(new Row("dropped", claim("dropped"), true, START, 0, 0));
             Claim pinned = claim("pinned");
             pinned.pinned = true;
-            parked.park(new Row("pinned", pinned, true, false, START, 0, 0));
+            parked.park(new Row("pinned", pinned, true, START, 0, 0));
             pinned = null;
             List<byte[]> garbage = new ArrayList<>();
             for (int i = 0; i < 20; i++) {

@@ -173,10 +173,10 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 995c60cd862ca221bd1b964ea86e13e663e53b5547f87684488f3fd86f4b74f2",
-        "2, e74a56bb83ff8ca1aae61ed9dcc8b8bebbc2c48074614321b81c733d49733ae4",
+        "1, 1443ae6a39f22e4f61e17c9ab45c52dfe57aaec80ec404c5d3e54f033aceeda1",
+        "2, 0ce11b6c93b35339a88485b95c72ce0ba34b6f29a692b927eeb8fee97a9de1a1",
         "5, 10f1238715733450ddbf25a18cae4a1d30dd9041e9decba444b2acf65ec9756f",
-        "8, 8dc61aba5889b5ca98c9da72cdb50ceed67fb8b53a8a2bea0a26b815c75fe838",
+        "8, 24893b35fbcfe681ae8ab0bb47c96d93dce70dc90c0e11ce91bd3d43d3fca1ee",
         "13, 37fc8a0c3e5b0c01e2a1b217d671adabeecd67be4e8976bd63c835133ba45e3b"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
