@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,27 +60,37 @@ final class Dispatcher implements AutoCloseable {
     private boolean closed;
 
     Dispatcher(String nodeId) {
-        this(nodeId, NAP_NANOS);
+        this(NAP_NANOS, threadsOf(nodeId));
     }
 
-    Dispatcher(String nodeId, long napNanos) {
+    Dispatcher(long napNanos, ThreadFactory factory) {
         this.napNanos = napNanos;
-        AtomicInteger number = new AtomicInteger();
         this.threads = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new SynchronousQueue<>(), task -> {
-                    Thread thread = new Thread(task, "paxoslease-" + nodeId + "-events-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new SynchronousQueue<>(), factory);
+    }
+
+    static ThreadFactory threadsOf(String nodeId) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, "paxoslease-" + nodeId + "-events-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
     }
 
     /** Runs each task after all tasks with the same key that were given before, perhaps after a nap. */
     synchronized void dispatch(List<Task> more) {
         tasks.addAll(more);
-        if (turn == null) {
-            turn = summon();
-        } else if (watcher == null && turn.current != null) {
+        summonIfNeeded();
+        if (turn != null && watcher == null && turn.current != null) {
             watcher = summon();
+        }
+    }
+
+    /** For the case that there was no thread to be had for what was given before. */
+    synchronized void summonIfNeeded() {
+        if (turn == null && !tasks.isEmpty()) {
+            turn = summon();
         }
     }
 
@@ -91,29 +102,44 @@ final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Runs a task now whatever else is under way, on a thread of its own. */
+    /** Runs a task now whatever else is under way, on a thread of its own; without one to be had, as soon as another has time. */
     void executeAtOnce(Runnable code) {
         synchronized (this) {
             running++;
         }
-        threads.execute(() -> {
+        boolean begins = start(() -> {
             runSafely(null, code);
             synchronized (this) {
                 ended();
             }
         });
+        if (!begins) {
+            synchronized (this) {
+                execute(code);
+                ended();
+            }
+        }
     }
 
-    private Worker summon() {
+    private @Nullable Worker summon() {
         Worker worker = idle.pollLast();
-        if (worker == null) {
-            worker = new Worker();
-            threads.execute(worker);
-        } else {
+        if (worker != null) {
             worker.resting = false;
             LockSupport.unpark(worker.thread);
+            return worker;
         }
-        return worker;
+        worker = new Worker();
+        return start(worker) ? worker : null;
+    }
+
+    private boolean start(Runnable code) {
+        try {
+            threads.execute(code);
+            return true;
+        } catch (OutOfMemoryError noThread) {
+            LOG.log(Level.ERROR, "No thread can be had to tell the application what became of its leases", noThread);
+            return false;
+        }
     }
 
     /** The next task that need not wait for a worker that is stuck. */
@@ -261,6 +287,9 @@ final class Dispatcher implements AutoCloseable {
                             ? "What an application does with a lease failed"
                             : "A listener of lease '" + key + "' failed",
                     failure);
+        } finally {
+            // An interrupt that was left behind is not meant for what runs here next.
+            Thread.interrupted();
         }
     }
 

@@ -149,6 +149,10 @@ final class LeaseEngine {
     /** Adds a claim. A claim that does not wait for others ends at once if another claim of this node is before it. */
     void submit(Claim claim, Now now, Output out) {
         begin(out);
+        if (claim.withdrawn) {
+            out.notices.add(new Notice.Unavailable(claim, "nobody waits for it any more"));
+            return;
+        }
         Candidacy candidacy = findOrMake(claim.resource);
         settle(candidacy, now, out);
         if (claim.kind == Claim.Kind.ONCE && !candidacy.claims.isEmpty()) {
@@ -163,9 +167,10 @@ final class LeaseEngine {
         reschedule(candidacy, now);
     }
 
-    /** Ends a claim: releases its lease if it holds one, stops seeking if it seeks. */
+    /** Ends a claim: releases its lease if it holds one, stops seeking if it seeks, and never begins to if it comes later than this. */
     void withdraw(Claim claim, Now now, Output out) {
         begin(out);
+        claim.withdrawn = true;
         Candidacy candidacy = find(claim.resource);
         if (candidacy == null || !candidacy.claims.contains(claim)) {
             return;
@@ -173,6 +178,22 @@ final class LeaseEngine {
         settle(candidacy, now, out);
         end(candidacy, claim, now, out);
         reschedule(candidacy, now);
+    }
+
+    /** Ends every claim, but of parked leases only so many at once: to be called until none is parked. */
+    void withdrawAll(int limit, Now now, Output out) {
+        begin(out);
+        parked.rows(limit).forEach(row -> find(row.resource()));
+        for (Candidacy candidacy : List.copyOf(candidacies.values())) {
+            Claim claim;
+            // The last first, so that none begins to seek.
+            while ((claim = candidacy.claims.peekLast()) != null) {
+                settle(candidacy, now, out);
+                end(candidacy, claim, now, out);
+                out.notices.add(new Notice.Unavailable(claim, "the node stops"));
+            }
+            reschedule(candidacy, now);
+        }
     }
 
     /** Releases the claim's lease, if it holds one, and lets everybody else try before this claim tries again. */

@@ -184,25 +184,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Stops every election and releases every lease; the node can be used further. Does not wait for the network. */
     public void releaseAll() {
         elections.values().forEach(NodeElection::stop);
-        run((now, output) -> withdrawAll(engine.candidacies(), now, output));
-        for (int left = parked(); left > 0; left -= RELEASED_PER_STEP) {
-            run((now, output) -> {
-                engine.parked(RELEASED_PER_STEP).forEach(candidacy -> engine.candidacy(candidacy.resource));
-                withdrawAll(engine.candidacies(), now, output);
-            });
-        }
-    }
-
-    private int parked() {
-        return ask(engine::parked);
-    }
-
-    private void withdrawAll(Collection<Candidacy> candidacies, Now now, LeaseEngine.Output output) {
-        for (Candidacy candidacy : List.copyOf(candidacies)) {
-            List.copyOf(candidacy.claims).forEach(claim -> {
-                engine.withdraw(claim, now, output);
-                output.notices.add(new Notice.Unavailable(claim, "the node stops"));
-            });
+        boolean more = true;
+        while (more) {
+            more = run((now, output) -> engine.withdrawAll(RELEASED_PER_STEP, now, output)) && ask(engine::parked) > 0;
         }
     }
 
@@ -368,12 +352,16 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return settings.lease(name).candidate();
     }
 
-    /** A standing claim; it is submitted when the node starts. */
-    Claim stand(String name) {
+    /** A standing claim, for {@link #stand(Claim)}. */
+    Claim standing(String name) {
         NodeSettings.LeaseSettings lease = settings.lease(name);
         long yieldNanos =
                 (NodeSettings.LeaseSettings.HIGHEST_PRIORITY - lease.priority()) * TimeUnit.MILLISECONDS.toNanos(20);
-        Claim claim = Claim.standing(name, lease.leaseTime().toNanos(), yieldNanos);
+        return Claim.standing(name, lease.leaseTime().toNanos(), yieldNanos);
+    }
+
+    /** Submits a claim now, or when the node starts. */
+    void stand(Claim claim) {
         run((now, output) -> {
             if (started) {
                 engine.submit(claim, now, output);
@@ -381,7 +369,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 waitingForStart.add(claim);
             }
         });
-        return claim;
     }
 
     void withdraw(Claim claim) {
@@ -757,7 +744,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             output.notices.forEach(notice -> tell(notice, now, afterwards));
             record(output, now);
             return true;
-        } catch (RuntimeException impossible) {
+        } catch (RuntimeException | Error impossible) {
             fail(impossible);
             return false;
         }
@@ -889,7 +876,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
-    private void fail(RuntimeException impossible) {
+    private void fail(Throwable impossible) {
         failed = true;
         LOG.log(
                 Level.ERROR,
@@ -933,6 +920,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (acceptor != null) {
             acceptor.sweep(ROWS_PER_SWEEP, clock.now());
         }
+        dispatcher.summonIfNeeded();
         return ask(engine::nextWakeNanos);
     }
 
@@ -949,6 +937,21 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private void runTimer() {
+        try {
+            doWhatIsDue();
+        } catch (RuntimeException | Error impossible) {
+            lock.lock();
+            try {
+                fail(impossible);
+                dispatch();
+            } finally {
+                lock.unlock();
+            }
+        }
+        performPosted();
+    }
+
+    private void doWhatIsDue() {
         Now before = clock.now();
         while (!closed && !failed) {
             timerRoused = false;
@@ -967,7 +970,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 }
             } while (left > 0 && !timerRoused);
         }
-        performPosted();
     }
 
     /** Sets when the timer is to wake; how long it may sleep without a look at the clocks. */

@@ -28,7 +28,10 @@ final class NodeElection implements LeaderElection {
     @Override
     public synchronized void start() {
         if (claim == null && node.mayStand(name())) {
-            claim = node.stand(name());
+            // Known before it can win, which may be before this returns.
+            Claim standing = node.standing(name());
+            claim = standing;
+            node.stand(standing);
         }
     }
 

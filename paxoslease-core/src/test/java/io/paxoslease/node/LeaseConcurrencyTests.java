@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -523,7 +524,7 @@ class LeaseConcurrencyTests {
         @Test
         void afterHundredsComeTogetherUnlessSomebodyWaits() {
             List<String> order = new CopyOnWriteArrayList<>();
-            try (Dispatcher dispatcher = new Dispatcher("test", TimeUnit.HOURS.toNanos(1))) {
+            try (Dispatcher dispatcher = new Dispatcher(TimeUnit.HOURS.toNanos(1), Dispatcher.threadsOf("test"))) {
                 boolean naps = false;
                 // A thread may wake from its nap without a reason.
                 for (int attempt = 0; attempt < 100 && !naps; attempt++) {
@@ -542,6 +543,48 @@ class LeaseConcurrencyTests {
             // The first may wake from its nap just when the second comes.
             assertThat(order).containsExactlyInAnyOrder("after the nap", "at once", "without a nap");
             assertThat(order).last().isEqualTo("without a nap");
+        }
+
+        @Test
+        void beginWithoutTheInterruptThatOneBeforeThemLeftBehind() {
+            AtomicInteger interrupted = new AtomicInteger();
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                for (int i = 0; i < 10; i++) {
+                    dispatch(dispatcher, "key", () -> {
+                        interrupted.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
+                        Thread.currentThread().interrupt();
+                    });
+                }
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(interrupted).hasValue(0);
+        }
+
+        /** The system had no thread left, and whoever gave the task met the error, under the node's lock. */
+        @Test
+        void thatGotNoThreadAreToldLater() {
+            AtomicInteger refused = new AtomicInteger();
+            ThreadFactory threads = Dispatcher.threadsOf("test");
+            ThreadFactory scarce = task -> {
+                if (refused.incrementAndGet() <= 3) {
+                    throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+                }
+                return threads.newThread(task);
+            };
+            List<String> order = new CopyOnWriteArrayList<>();
+            try (Dispatcher dispatcher = new Dispatcher(1, scarce)) {
+                dispatcher.executeAtOnce(() -> order.add("at once"));
+                dispatch(dispatcher, "key", () -> order.add("first"));
+                assertThat(refused).hasValue(3);
+                assertThat(order).isEmpty();
+                assertThat(dispatcher.awaitIdle(Duration.ZERO)).isFalse();
+
+                dispatcher.summonIfNeeded();
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                dispatch(dispatcher, "key", () -> order.add("second"));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(order).containsExactly("at once", "first", "second");
         }
 
         @Test

@@ -168,6 +168,53 @@ class LeaseEngineTests {
     }
 
     @Nested
+    class AWithdrawal {
+
+        /** Whoever was interrupted was gone when the claim that it had posted was submitted, and nobody could release the lease. */
+        @Test
+        void holdsAlsoForAClaimThatComesAfterIt() {
+            Claim claim = Claim.once("r", LEASE, LEASE);
+            engine.withdraw(claim, at(1), out);
+            engine.submit(claim, at(1), out);
+            deliver(at(1));
+            assertThat(claim.tenure).isNull();
+            assertThat(engine.candidacies()).isEmpty();
+            assertThat(out.notices).singleElement().isInstanceOf(Notice.Unavailable.class);
+        }
+
+        @Test
+        void ofAllBeginsNoneOfThoseThatWaited() {
+            take(Claim.patient("r", LEASE, LEASE));
+            engine.submit(Claim.patient("r", LEASE, LEASE), at(2), out);
+            engine.withdrawAll(10, at(3), out);
+            assertThat(out.requests).singleElement().isInstanceOf(ReleaseRequest.class);
+            assertThat(engine.candidacies()).isEmpty();
+        }
+
+        /** What the application dropped was parked anew in between, under a claim that nobody knew, and was not released. */
+        @Test
+        void ofAllEndsWhatHasJustBeenExtended() {
+            Claim claim = Claim.once("r", LEASE, LEASE);
+            take(claim);
+            LeaseEngine.Output next = new LeaseEngine.Output();
+            engine.autoExtend(claim, at(2), next);
+            next = new LeaseEngine.Output();
+            engine.onTime(at(3), next);
+            assertThat(engine.parked()).isEqualTo(1);
+            next = new LeaseEngine.Output();
+            engine.extend(engine.candidacy("r").claims.getFirst(), at(4), next);
+            engine.onResponse(0, acceptor.handle(next.requests.get(0), at(4)), at(4), next);
+            engine.onResponse(0, acceptor.handle(next.requests.get(1), at(4)), at(4), next);
+            assertThat(next.notices).last().isInstanceOf(Notice.Extended.class);
+
+            next = new LeaseEngine.Output();
+            engine.withdrawAll(10, at(5), next);
+            assertThat(next.requests).singleElement().isInstanceOf(ReleaseRequest.class);
+            assertThat(engine.parked()).isZero();
+        }
+    }
+
+    @Nested
     class T4Counters {
 
         @Test

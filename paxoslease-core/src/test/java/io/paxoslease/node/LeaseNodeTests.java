@@ -35,6 +35,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The shell as applications meet it: one standalone node on clocks that the test moves. */
 class LeaseNodeTests {
@@ -365,6 +367,37 @@ class LeaseNodeTests {
             assertThat(election.leader()).isEmpty();
         }
 
+        /** Who heard of the tenure from another thread before {@code start} returned found no claim. */
+        @Test
+        void leadsForWhoeverIsToldBeforeItsStartReturns() throws InterruptedException {
+            BlockingQueue<Boolean> leads = new LinkedBlockingQueue<>();
+            CountDownLatch told = new CountDownLatch(1);
+            AtomicReference<@Nullable Thread> starting = new AtomicReference<>();
+            NodeSettings settings = NodeSettings.standalone("alone", TIME);
+            Silence slow = new Silence() {
+                @Override
+                public void flush() {
+                    if (Thread.currentThread() == starting.get()) {
+                        awaitSafely(told);
+                    }
+                }
+            };
+            try (LeaseNode alone = new LeaseNode(settings, slow, new SplittableRandom(3), clock)) {
+                alone.openAcceptor();
+                alone.start();
+                LeaderElection election = alone.election("leader");
+                alone.addListener(transition -> {
+                    if (transition.kind() == Kind.ACQUIRED) {
+                        leads.add(election.isLeader());
+                        told.countDown();
+                    }
+                });
+                starting.set(Thread.currentThread());
+                election.start();
+                assertThat(leads.poll(10, TimeUnit.SECONDS)).isTrue();
+            }
+        }
+
         @Test
         void readsTheClockAtEveryCall() {
             LeaderElection election = node.election("leader");
@@ -551,6 +584,21 @@ class LeaseNodeTests {
         }
 
         @Test
+        void hearWhatOneBeforeThemThrewAt() throws InterruptedException {
+            BlockingQueue<LeaseTransition> later = new LinkedBlockingQueue<>();
+            node.addListener(transition -> {
+                throw new IllegalStateException("a listener's own trouble");
+            });
+            node.addListener(later::add);
+
+            taken("job");
+
+            assertThat(later.poll(10, TimeUnit.SECONDS))
+                    .matches(transition -> transition.kind() == Kind.ACQUIRED
+                            && transition.leaseName().equals("job"));
+        }
+
+        @Test
         void thatThrowOrBlockDoNotHoldUpOthers() throws InterruptedException {
             CountDownLatch never = new CountDownLatch(1);
             node.addListener(transition -> {
@@ -635,8 +683,13 @@ class LeaseNodeTests {
         assertThat(node.election("leader").isLeader()).isFalse();
     }
 
-    @Test
-    void aDefectEndsAllLeadershipInsteadOfRiskingTwoLeaders() {
+    static List<Throwable> defects() {
+        return List.of(new IllegalStateException("planted"), new StackOverflowError("planted"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("defects")
+    void aDefectEndsAllLeadershipInsteadOfRiskingTwoLeaders(Throwable defect) {
         Silence broken = new Silence();
         try (LeaseNode member = new LeaseNode(memberOfThree(), broken, new SplittableRandom(3), clock)) {
             member.openAcceptor();
@@ -644,7 +697,7 @@ class LeaseNodeTests {
             LeaderElection election = member.election("leader");
             election.start();
             clock.advance(TIME);
-            broken.defect.set(new IllegalStateException("planted"));
+            broken.defect.set(defect);
 
             assertThat(member.tryAcquireAsync("job", TIME).toCompletableFuture())
                     .isNotCompletedExceptionally();
@@ -653,6 +706,14 @@ class LeaseNodeTests {
 
             assertThat(member.isFailed()).isTrue();
             assertThat(election.isLeader()).isFalse();
+        }
+    }
+
+    private static void awaitSafely(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -670,18 +731,20 @@ class LeaseNodeTests {
     }
 
     /** A network that carries nothing and can be made to throw. */
-    private static final class Silence implements Transport {
+    private static class Silence implements Transport {
 
-        private final AtomicReference<@Nullable RuntimeException> defect = new AtomicReference<>();
+        private final AtomicReference<@Nullable Throwable> defect = new AtomicReference<>();
 
         @Override
         public void start(Incarnation self, Receiver receiver) {}
 
         @Override
         public void send(int acceptor, Request request) {
-            RuntimeException planted = defect.get();
-            if (planted != null) {
-                throw planted;
+            Throwable planted = defect.get();
+            if (planted instanceof Error error) {
+                throw error;
+            } else if (planted != null) {
+                throw (RuntimeException) planted;
             }
         }
 
