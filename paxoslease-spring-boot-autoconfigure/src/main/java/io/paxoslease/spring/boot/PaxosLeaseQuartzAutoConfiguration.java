@@ -20,13 +20,19 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(Scheduler.class)
 @ConditionalOnBean(LeaseManager.class)
 @ConditionalOnProperty(prefix = "paxoslease.quartz", name = "lease")
-@EnableConfigurationProperties(PaxosLeaseQuartzProperties.class)
+@EnableConfigurationProperties({PaxosLeaseProperties.class, PaxosLeaseQuartzProperties.class})
 public final class PaxosLeaseQuartzAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
     PaxosLeaseTriggerListener paxosLeaseTriggerListener(LeaseManager manager, PaxosLeaseQuartzProperties properties) {
         return new PaxosLeaseTriggerListener(manager.election(Objects.requireNonNull(properties.lease())));
+    }
+
+    @Bean
+    AdapterDrain paxosLeaseQuartzDrain(PaxosLeaseTriggerListener listener, PaxosLeaseProperties properties) {
+        return new AdapterDrain(
+                listener::drain, listener::resume, properties.shutdown().drainTimeout(), "jobs of Quartz");
     }
 
     /** Before the schedulers start, which is when the context starts its lifecycles. */
@@ -36,8 +42,9 @@ public final class PaxosLeaseQuartzAutoConfiguration {
         return () -> schedulers.forEach(scheduler -> {
             try {
                 scheduler.getListenerManager().addTriggerListener(listener);
+                scheduler.getListenerManager().addJobListener(listener);
             } catch (SchedulerException failure) {
-                throw new IllegalStateException("The scheduler " + scheduler + " takes no trigger listener", failure);
+                throw new IllegalStateException("The scheduler " + scheduler + " takes no listener", failure);
             }
         });
     }

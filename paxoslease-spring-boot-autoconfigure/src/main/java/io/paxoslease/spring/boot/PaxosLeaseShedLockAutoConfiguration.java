@@ -26,7 +26,8 @@ public final class PaxosLeaseShedLockAutoConfiguration {
 
     @Bean
     @ConditionalOnSingleCandidate(PaxosLeaseLockProvider.class)
-    ShedLockDrain paxosLeaseShedLockDrain(PaxosLeaseLockProvider provider, PaxosLeaseProperties properties) {
-        return new ShedLockDrain(provider, properties.shutdown().drainTimeout());
+    AdapterDrain paxosLeaseShedLockDrain(PaxosLeaseLockProvider provider, PaxosLeaseProperties properties) {
+        return new AdapterDrain(
+                provider::drain, provider::resume, properties.shutdown().drainTimeout(), "tasks under a ShedLock lock");
     }
 }

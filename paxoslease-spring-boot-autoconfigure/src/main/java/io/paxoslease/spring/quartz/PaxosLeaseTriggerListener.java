@@ -1,7 +1,13 @@
 package io.paxoslease.spring.quartz;
 
 import io.paxoslease.LeaderElection;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.quartz.JobExecutionContext;
+import org.quartz.JobExecutionException;
+import org.quartz.JobListener;
 import org.quartz.Trigger;
 import org.quartz.TriggerListener;
 
@@ -11,11 +17,18 @@ import org.quartz.TriggerListener;
  *
  * <p>Not for schedulers that share a job store: there one node fires each trigger, and if that node does not lead, nobody runs the job.
  *
- * <p>Asks the clock at each firing, never the network; a job that runs when the lease is lost goes on.
+ * <p>Asks the clock at each firing, never the network; a job that runs when the lease is lost goes on. Who releases the lease on purpose can
+ * {@link #drain()} first. For that add it as a job listener too: a trigger listener is not told that another one vetoed the job.
  */
-public final class PaxosLeaseTriggerListener implements TriggerListener {
+public final class PaxosLeaseTriggerListener implements TriggerListener, JobListener {
 
     private final LeaderElection election;
+
+    /** The threads of the jobs that were let run. All that Quartz tells of a firing it tells on one thread, which has no other meanwhile. */
+    private final Set<Thread> running = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean draining;
+    private volatile @Nullable CompletableFuture<Void> idle;
 
     /**
      * Creates a listener and makes this node a candidate.
@@ -32,9 +45,63 @@ public final class PaxosLeaseTriggerListener implements TriggerListener {
         return "paxoslease:" + election.name();
     }
 
+    /**
+     * Lets no more jobs run until {@link #resume()}, because the application stops.
+     *
+     * @return a stage that completes when no job that was let run runs any more
+     */
+    public CompletableFuture<Void> drain() {
+        CompletableFuture<Void> whenIdle = new CompletableFuture<>();
+        idle = whenIdle;
+        draining = true;
+        checkIdle();
+        return whenIdle;
+    }
+
+    /** Ends {@link #drain()}. */
+    public void resume() {
+        draining = false;
+        idle = null;
+    }
+
+    private void checkIdle() {
+        CompletableFuture<Void> whenIdle = idle;
+        if (whenIdle != null && running.isEmpty()) {
+            whenIdle.complete(null);
+        }
+    }
+
     @Override
     public boolean vetoJobExecution(Trigger trigger, JobExecutionContext context) {
-        return !election.isLeader();
+        // First, so that either the drain sees the job or the job sees the drain.
+        running.add(Thread.currentThread());
+        boolean veto = draining || !election.isLeader();
+        if (veto) {
+            ended();
+        }
+        return veto;
+    }
+
+    private void ended() {
+        running.remove(Thread.currentThread());
+        checkIdle();
+    }
+
+    @Override
+    public void triggerComplete(
+            Trigger trigger, JobExecutionContext context, Trigger.CompletedExecutionInstruction instruction) {
+        ended();
+    }
+
+    @Override
+    public void jobWasExecuted(JobExecutionContext context, @Nullable JobExecutionException failure) {
+        ended();
+    }
+
+    /** By this listener or by another. */
+    @Override
+    public void jobExecutionVetoed(JobExecutionContext context) {
+        ended();
     }
 
     @Override
@@ -44,6 +111,5 @@ public final class PaxosLeaseTriggerListener implements TriggerListener {
     public void triggerMisfired(Trigger trigger) {}
 
     @Override
-    public void triggerComplete(
-            Trigger trigger, JobExecutionContext context, Trigger.CompletedExecutionInstruction instruction) {}
+    public void jobToBeExecuted(JobExecutionContext context) {}
 }

@@ -37,7 +37,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
     @Test
     void providesTheLockProvider() {
         withNode.run(context ->
-                assertThat(context).hasSingleBean(PaxosLeaseLockProvider.class).hasSingleBean(ShedLockDrain.class));
+                assertThat(context).hasSingleBean(PaxosLeaseLockProvider.class).hasSingleBean(AdapterDrain.class));
     }
 
     @Test
@@ -45,7 +45,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
         withNode.withBean(LockProvider.class, () -> configuration -> Optional.empty())
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(PaxosLeaseLockProvider.class)
-                        .doesNotHaveBean(ShedLockDrain.class));
+                        .doesNotHaveBean(AdapterDrain.class));
     }
 
     @Test
@@ -77,7 +77,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
                     .orElseThrow();
             CountDownLatch stopped = new CountDownLatch(1);
 
-            context.getBean(ShedLockDrain.class).stop(stopped::countDown);
+            context.getBean(AdapterDrain.class).stop(stopped::countDown);
 
             assertThat(stopped.getCount()).isOne();
             assertThat(provider.lease("report")).isPresent();
@@ -94,7 +94,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
                     .isPresent();
             CountDownLatch stopped = new CountDownLatch(1);
 
-            context.getBean(ShedLockDrain.class).stop(stopped::countDown);
+            context.getBean(AdapterDrain.class).stop(stopped::countDown);
 
             assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
         });

@@ -1,0 +1,75 @@
+package io.paxoslease.spring.boot;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Holds the shutdown until what an adapter let run under a lease has ended. The node, which stops after this, releases all leases; without the
+ * wait another node could run a task that still runs here.
+ */
+final class AdapterDrain implements SmartLifecycle {
+
+    /** Stopped before the node, which has 512 less than the default. */
+    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 256;
+
+    private static final Log LOG = LogFactory.getLog("io.paxoslease");
+
+    private final Supplier<CompletableFuture<Void>> drain;
+    private final Runnable resume;
+    private final Duration timeout;
+    private final String what;
+    private volatile boolean running;
+
+    /**
+     * Makes the drain of one adapter.
+     *
+     * @param drain lets nothing more run; its stage completes when nothing runs
+     * @param resume ends that
+     * @param timeout how long to wait at most
+     * @param what runs, for the warning that it still does
+     */
+    AdapterDrain(Supplier<CompletableFuture<Void>> drain, Runnable resume, Duration timeout, String what) {
+        this.drain = drain;
+        this.resume = resume;
+        this.timeout = timeout;
+        this.what = what;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public void start() {
+        resume.run();
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        stop(() -> {});
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        running = false;
+        drain.get().orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
+            if (late != null) {
+                LOG.warn("PaxosLease: " + what + " still run after " + timeout
+                        + "; their leases are released all the same");
+            }
+            callback.run();
+        });
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+}
