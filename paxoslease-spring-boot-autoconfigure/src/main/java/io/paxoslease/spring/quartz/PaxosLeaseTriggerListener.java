@@ -58,10 +58,11 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
         return whenIdle;
     }
 
-    /** Ends {@link #drain()}. */
+    /** Ends {@link #drain()}, and makes this node a candidate again if it was stopped meanwhile. */
     public void resume() {
         draining = false;
         idle = null;
+        election.start();
     }
 
     private void checkIdle() {

@@ -81,6 +81,26 @@ class PaxosLeaseQuartzAutoConfigurationTests {
     }
 
     @Test
+    void aContextThatWasStoppedAndStartedLeadsAgain() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class, PaxosLeaseQuartzAutoConfiguration.class))
+                .withUserConfiguration(QuartzApplication.class)
+                .withPropertyValues("paxoslease.quartz.lease=jobs")
+                .run(context -> {
+                    LeaderElection election =
+                            context.getBean(LeaseManager.class).election("jobs");
+                    await().until(election::isLeader);
+                    context.getSourceApplicationContext().stop();
+                    assertThat(election.isLeader()).isFalse();
+
+                    context.getSourceApplicationContext().start();
+
+                    await().until(election::isLeader);
+                });
+    }
+
+    @Test
     void doesNothingUnlessAsked() {
         runner.run(context -> {
             assertThat(context).doesNotHaveBean(PaxosLeaseTriggerListener.class);
