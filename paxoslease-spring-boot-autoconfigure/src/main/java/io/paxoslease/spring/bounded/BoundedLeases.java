@@ -66,7 +66,18 @@ public final class BoundedLeases implements AutoCloseable {
             return Optional.empty();
         }
         releaseIfOver(name);
-        return manager.tryAcquire(name, leaseTime).map(lease -> keep(lease, now, atMost));
+        return manager.tryAcquire(name, leaseTime)
+                .map(lease -> keep(lease, now, atMost))
+                .filter(this::isInTime);
+    }
+
+    /** A lease that was asked for before the drain and came after it is given back. It is kept by now: the drain sees it, or this sees the drain. */
+    private boolean isInTime(BoundedLease lease) {
+        boolean late = draining;
+        if (late) {
+            lease.release();
+        }
+        return !late;
     }
 
     /**

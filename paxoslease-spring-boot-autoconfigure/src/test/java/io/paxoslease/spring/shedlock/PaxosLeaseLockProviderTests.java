@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,6 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -165,6 +172,23 @@ class PaxosLeaseLockProviderTests {
     }
 
     @Test
+    void aLockThatArrivesAfterTheDrainIsGivenBack() throws Exception {
+        SlowLeases slow = new SlowLeases(cell.node(1));
+        try (PaxosLeaseLockProvider provider = new PaxosLeaseLockProvider(slow, LocalCell.leaseTime())) {
+            CompletableFuture<Optional<SimpleLock>> lock =
+                    CompletableFuture.supplyAsync(() -> provider.lock(config(LONG, Duration.ZERO)));
+            assertThat(slow.asked().await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(provider.drain()).isCompleted();
+
+            slow.mayAnswer().countDown();
+
+            assertThat(lock.get(10, TimeUnit.SECONDS)).isEmpty();
+            assertThat(provider.lease(name)).isEmpty();
+            lockSoon(second).unlock();
+        }
+    }
+
+    @Test
     void needsNoThreadPerLock() {
         int before = Thread.activeCount();
         List<SimpleLock> locks = new ArrayList<>();
@@ -188,5 +212,41 @@ class PaxosLeaseLockProviderTests {
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> provider.lock(config(LONG, Duration.ZERO)), Optional::isPresent)
                 .orElseThrow();
+    }
+
+    /** Answers when it is let. */
+    private record SlowLeases(LeaseManager leases, CountDownLatch asked, CountDownLatch mayAnswer)
+            implements LeaseManager {
+
+        SlowLeases(LeaseManager leases) {
+            this(leases, new CountDownLatch(1), new CountDownLatch(1));
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(String name, Duration time) {
+            asked.countDown();
+            try {
+                assertThat(mayAnswer.await(10, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException unexpected) {
+                throw new IllegalStateException(unexpected);
+            }
+            return leases.tryAcquire(name, time);
+        }
+
+        @Override
+        public LeaderElection election(String leaseName) {
+            return leases.election(leaseName);
+        }
+
+        @Override
+        public Lease acquire(String name, Duration time, Duration maxWait)
+                throws InterruptedException, LeaseUnavailableException {
+            return leases.acquire(name, time, maxWait);
+        }
+
+        @Override
+        public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
+            return leases.tryAcquireAsync(name, time);
+        }
     }
 }
