@@ -1,20 +1,27 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseListener;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import java.util.Locale;
+import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** Logs every change of state once, in words that a person on call understands. */
+/**
+ * Logs every change of state once, in words that a person on call understands. Of leases without an election, which code may take and give back
+ * all the time, only what went wrong is above debug.
+ */
 final class LeaseLog implements LeaseListener {
 
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
 
+    private final LeaseNode node;
     private final String nodeId;
 
-    LeaseLog(String nodeId) {
-        this.nodeId = nodeId;
+    LeaseLog(LeaseNode node) {
+        this.node = node;
+        this.nodeId = node.settings().nodeId();
     }
 
     @Override
@@ -22,12 +29,14 @@ final class LeaseLog implements LeaseListener {
         String lease = "'" + transition.leaseName() + "'";
         switch (transition.kind()) {
             case ACQUIRED ->
-                LOG.info(nodeId + " leads " + lease + " until released or lost, token "
-                        + transition.fencingToken()
-                        + String.format(
-                                Locale.ROOT,
-                                " (took %.1f ms)",
-                                transition.took().toNanos() / 1e6));
+                tell(
+                        transition,
+                        () -> nodeId + " leads " + lease + " until released or lost, token "
+                                + transition.fencingToken()
+                                + String.format(
+                                        Locale.ROOT,
+                                        " (took %.1f ms)",
+                                        transition.took().toNanos() / 1e6));
             case EXTENDED -> LOG.debug(nodeId + " extended " + lease);
             case EXTENSION_FAILED ->
                 LOG.warn(nodeId + " could not extend " + lease + " (" + transition.reason()
@@ -36,15 +45,24 @@ final class LeaseLog implements LeaseListener {
                 LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
                         + ": the lease ended and was not extended. If it should have been, look for a pause of this process or"
                         + " for members that are not reachable");
-            case RELEASED -> LOG.info(nodeId + " released " + lease + ", token " + transition.fencingToken());
+            case RELEASED ->
+                tell(transition, () -> nodeId + " released " + lease + ", token " + transition.fencingToken());
             case LEADER_CHANGED -> {
                 String leader = transition.leader();
                 if (leader == null) {
                     LOG.debug("Nobody is known to lead " + lease);
                 } else if (!leader.equals(nodeId)) {
-                    LOG.info(lease + " is led by " + leader);
+                    tell(transition, () -> lease + " is led by " + leader);
                 }
             }
+        }
+    }
+
+    private void tell(LeaseTransition transition, Supplier<String> line) {
+        if (node.existingElection(transition.leaseName()).isPresent()) {
+            LOG.info(line.get());
+        } else if (LOG.isDebugEnabled()) {
+            LOG.debug(line.get());
         }
     }
 }

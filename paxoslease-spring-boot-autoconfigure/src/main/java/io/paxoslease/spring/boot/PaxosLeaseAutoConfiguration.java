@@ -77,7 +77,7 @@ public final class PaxosLeaseAutoConfiguration {
                 transport,
                 new SplittableRandom(new SecureRandom().nextLong()),
                 clock.getIfAvailable(() -> NodeClock.SYSTEM));
-        node.addListener(new LeaseLog(cell.node().nodeId()));
+        node.addListener(new LeaseLog(node));
         if (properties.history().events() > 0) {
             node.keepHistory(new LeaseHistory(
                     properties.history().events(), properties.history().leases()));

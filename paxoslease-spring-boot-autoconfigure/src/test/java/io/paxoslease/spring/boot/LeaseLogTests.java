@@ -1,0 +1,67 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.paxoslease.LeaderElection;
+import io.paxoslease.node.LeaseNode;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class LeaseLogTests {
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(PaxosLeaseAutoConfiguration.class));
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger("io.paxoslease");
+    private final Level before = logger.getLevel();
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        lines.start();
+        logger.addAppender(lines);
+        logger.setLevel(Level.DEBUG);
+    }
+
+    @AfterEach
+    void restore() {
+        logger.detachAppender(lines);
+        logger.setLevel(before);
+    }
+
+    @Test
+    void leadershipIsInformationAndWhatCodeTakesAndGivesBackIsDetail() {
+        runner.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            LeaderElection election = node.election("jobs");
+            election.start();
+            await().until(election::isLeader);
+            election.stop();
+            node.tryAcquire("lock:1", Duration.ofSeconds(1)).orElseThrow().release();
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+
+            assertThat(levels(" leads 'jobs'")).containsExactly(Level.INFO);
+            assertThat(levels(" released 'jobs'")).containsExactly(Level.INFO);
+            assertThat(levels(" leads 'lock:1'")).containsExactly(Level.DEBUG);
+            assertThat(levels(" released 'lock:1'")).containsExactly(Level.DEBUG);
+        });
+    }
+
+    private List<Level> levels(String words) {
+        return List.copyOf(lines.list).stream()
+                .filter(line -> line.getFormattedMessage().contains(words))
+                .map(ILoggingEvent::getLevel)
+                .toList();
+    }
+}
