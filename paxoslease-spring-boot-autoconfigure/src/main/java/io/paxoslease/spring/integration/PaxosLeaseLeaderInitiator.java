@@ -189,7 +189,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
                 taken = true;
             } catch (InterruptedException revokedMeanwhile) {
                 LOG.debug("Candidate of role '" + candidate.getRole() + "' was interrupted");
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 LOG.warn(
                         "Candidate of role '" + candidate.getRole() + "' could not take the leadership; it yields",
                         failure);
@@ -237,7 +237,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
             revoked = true;
             try {
                 candidate.onRevoked(this);
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 LOG.warn("Candidate of role '" + candidate.getRole() + "' failed when it was revoked", failure);
             }
             publish(() -> publisher.publishOnRevoked(PaxosLeaseLeaderInitiator.this, this, candidate.getRole()));
@@ -246,7 +246,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         private void publish(Runnable event) {
             try {
                 event.run();
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 LOG.warn("A listener to the leadership of role '" + candidate.getRole() + "' failed", failure);
             }
         }

@@ -152,6 +152,27 @@ class LeaderElectionTests {
     }
 
     @Test
+    void aCandidateThatFailsWithAnErrorYieldsToo() {
+        start(1, ErroneousApplication.class);
+        Application second = start(2, FailingApplicationsRival.class).getBean(Application.class);
+
+        await().atMost(SOON.multipliedBy(2)).until(() -> second.candidate.isLeader());
+    }
+
+    @Test
+    void anErrorWhenItIsRevokedHoldsNothingUp() throws InterruptedException {
+        AnnotationConfigApplicationContext context = start(1, UnrevocableApplication.class);
+        Application application = context.getBean(Application.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        context.getBean(PaxosLeaseLeaderInitiators.class).stop(stopped::countDown);
+
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(application.calls).contains("OnRevokedEvent reports");
+    }
+
+    @Test
     void endpointsOfARoleRunWhereTheLeaderIs() {
         EndpointApplication first = start(1, EndpointApplication.class).getBean(EndpointApplication.class);
         await().atMost(SOON).until(() -> first.polls.size() > 2);
@@ -308,6 +329,38 @@ class LeaderElectionTests {
 
                 @Override
                 public void onRevoked(Context context) {}
+            };
+        }
+    }
+
+    @Configuration
+    static class ErroneousApplication {
+
+        @Bean
+        AbstractCandidate candidate() {
+            return new AbstractCandidate(null, "fragile") {
+                @Override
+                public void onGranted(Context context) {
+                    throw new NoClassDefFoundError("on purpose");
+                }
+
+                @Override
+                public void onRevoked(Context context) {}
+            };
+        }
+    }
+
+    @Configuration
+    static class UnrevocableApplication extends Application {
+
+        @Override
+        @Bean
+        ReportsCandidate candidate() {
+            return new ReportsCandidate("reports", calls) {
+                @Override
+                public void onRevoked(Context revoked) {
+                    throw new NoClassDefFoundError("on purpose");
+                }
             };
         }
     }
