@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param acceptor this node's acceptor
  * @param members the other members by node id
  * @param leases the leases that this node seeks, holds or watches, by name
- * @param problems why nodes that called this one were refused
+ * @param problems why nodes that called this one were refused, and node ids that two processes use
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record CellDescriptor(

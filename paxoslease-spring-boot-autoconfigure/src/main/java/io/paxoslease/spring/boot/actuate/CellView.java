@@ -31,6 +31,9 @@ public interface CellView {
     /** Where each member answers, by node id. */
     Map<String, String> memberUrls();
 
-    /** Why this node refused nodes that called it because their settings do not fit; one sentence each, naming both values. */
+    /**
+     * Why this node refused nodes that called it because their settings do not fit, naming both values, and node ids that two processes use;
+     * one sentence each.
+     */
     List<String> problems();
 }

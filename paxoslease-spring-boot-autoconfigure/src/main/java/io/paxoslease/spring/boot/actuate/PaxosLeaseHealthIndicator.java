@@ -4,6 +4,9 @@ import io.paxoslease.node.AcceptorStatus;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
@@ -11,12 +14,15 @@ import org.springframework.boot.health.contributor.Health;
  * Whether this node can take part in leases. Leading has nothing to do with it.
  *
  * <ul>
- *   <li>{@code DOWN} without a reachable majority, or if this node and another refuse each other because their settings do not fit
+ *   <li>{@code DOWN} without a reachable majority, if this node and another refuse each other because their settings do not fit, if two
+ *       processes use one node id, or if this node gave up because of a defect
  *   <li>otherwise {@code OUT_OF_SERVICE} while its acceptor is quarantined
  *   <li>otherwise {@code UP}
  * </ul>
  */
 public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
+
+    private static final int MOST_IN_REASON = 3;
 
     private final LeaseNode node;
     private final CellView view;
@@ -41,7 +47,7 @@ public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
         if (node.isFailed()) {
             health.down().withDetail("reason", "this node gave up all its leases because of a defect; restart it");
         } else if (!cell.refused().isEmpty() || !problems.isEmpty()) {
-            health.down().withDetail("reason", "the settings of this node and another do not fit");
+            health.down().withDetail("reason", reason(cell.refused(), problems));
         } else if (!cell.hasMajority()) {
             health.down()
                     .withDetail(
@@ -72,6 +78,16 @@ public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
         if (!problems.isEmpty()) {
             health.withDetail("problems", problems);
         }
+    }
+
+    /** What is wrong, in the words that the other details have for it; some of it if that is much. */
+    private static String reason(Map<String, String> refused, List<String> problems) {
+        return Stream.concat(
+                        refused.entrySet().stream().map(member -> member.getKey() + ": " + member.getValue()),
+                        problems.stream())
+                .distinct()
+                .limit(MOST_IN_REASON)
+                .collect(Collectors.joining("; "));
     }
 
     private int acceptors() {

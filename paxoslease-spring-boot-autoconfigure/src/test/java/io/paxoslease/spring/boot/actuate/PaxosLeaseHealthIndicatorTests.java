@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import java.time.Duration;
@@ -122,7 +123,7 @@ class PaxosLeaseHealthIndicatorTests {
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails())
                 .containsEntry("refused", Map.of("node-3", "its maximum lease time is 20 s, here it is 10 s"))
-                .containsEntry("reason", "the settings of this node and another do not fit");
+                .containsEntry("reason", "node-3: its maximum lease time is 20 s, here it is 10 s");
     }
 
     @Test
@@ -133,6 +134,21 @@ class PaxosLeaseHealthIndicatorTests {
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails())
                 .containsEntry("problems", List.of("node-7 is of cell 'billing', this node of 'orders'"));
+    }
+
+    @Test
+    void theReasonIsWhatIsWrongInItsOwnWordsAndNotEverythingIfThatIsMuch() {
+        test.voting().view.reachable("node-2", AcceptorState.VOTING).reachable("node-3", AcceptorState.VOTING);
+        test.view.problems.add("node-7: two processes use this node id; every node needs one of its own");
+
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails())
+                .containsEntry("reason", "node-7: two processes use this node id; every node needs one of its own");
+
+        test.view.problems.addAll(List.of("second", "third", "fourth"));
+
+        assertThat(health().getDetails().get("reason")).asString().endsWith("; second; third");
+        assertThat(health().getDetails().get("problems")).asInstanceOf(LIST).hasSize(4);
     }
 
     @Test
