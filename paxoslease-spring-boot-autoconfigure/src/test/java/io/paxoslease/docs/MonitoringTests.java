@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.bounded.FreePorts;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -190,6 +192,9 @@ class MonitoringTests {
                 if (!own.contains(matcher.group(1)) && !OF_PROMETHEUS.contains(matcher.group(1))) {
                     wrong.add("label " + matcher.group(1) + " of " + selector.group());
                 }
+                if (matcher.group(1).equals("lease")) {
+                    continue; // The names of leases are the application's.
+                }
                 Arrays.stream(matcher.group(2).split("\\|"))
                         .filter(value -> !value.startsWith("$") && !isKnown(value))
                         .forEach(value -> wrong.add("value " + value + " of " + selector.group()));
@@ -210,9 +215,10 @@ class MonitoringTests {
                 .forEach(label -> wrong.add("label " + label + " is shown of " + expression));
     }
 
-    /** Whether a kind of transition has this name, or a class that counts has this word. */
+    /** Whether a kind of transition or of refusal has this name, or a class that counts has this word. */
     private static boolean isKnown(String value) {
-        return Arrays.stream(LeaseTransition.Kind.values())
+        return Stream.<Enum<?>[]>of(LeaseTransition.Kind.values(), Acceptor.Refusal.values())
+                        .flatMap(Arrays::stream)
                         .anyMatch(kind -> kind.name().toLowerCase(Locale.ROOT).equals(value))
                 || Documents.sources().entrySet().stream()
                         .filter(source -> source.getKey().matches(".*/src/main/.*/(wire|actuate)/.*"))

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot.actuate;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
@@ -10,6 +11,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.LeaseTransition;
 import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.protocol.Acceptor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -72,7 +74,19 @@ public final class PaxosLeaseMetrics implements MeterBinder {
                             self -> self.acceptorState() == AcceptorState.VOTING ? 1 : 0)
                     .description("1 if this node's acceptor votes, 0 while it is quarantined")
                     .register(registry);
+            for (Acceptor.Refusal reason : Acceptor.Refusal.values()) {
+                FunctionCounter.builder(
+                                "paxoslease.acceptor.refusals",
+                                node,
+                                self -> self.acceptorStatus().refusals().getOrDefault(reason, 0L))
+                        .description("Requests in which this node's acceptor took no part")
+                        .tag("reason", reason.name().toLowerCase(Locale.ROOT))
+                        .register(registry);
+            }
         }
+        Gauge.builder("paxoslease.node.failed", node, self -> self.isFailed() ? 1 : 0)
+                .description("1 if this node gave up all its leases for good because of a defect, else 0")
+                .register(registry);
         seeAll();
     }
 

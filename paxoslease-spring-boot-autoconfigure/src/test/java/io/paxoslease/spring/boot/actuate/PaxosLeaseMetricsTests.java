@@ -105,6 +105,41 @@ class PaxosLeaseMetricsTests {
     }
 
     @Test
+    void whatTheAcceptorRefusesIsCountedByReason() {
+        try (TestNode quarantined = TestNode.ofThree()) {
+            new PaxosLeaseMetrics(quarantined.node, 10).bindTo(registry);
+            assertThat(refusals("quarantined")).isZero();
+
+            quarantined.node.tryAcquire("job", Duration.ofSeconds(5));
+
+            assertThat(refusals("quarantined")).isPositive();
+            assertThat(refusals("counter_too_far_ahead")).isZero();
+            assertThat(refusals("table_full")).isZero();
+        }
+    }
+
+    @Test
+    void aNodeThatIsOnlyAProposerRefusesNothing() {
+        try (TestNode proposer = TestNode.proposerOnly()) {
+            new PaxosLeaseMetrics(proposer.node, 10).bindTo(registry);
+
+            assertThat(find("paxoslease.acceptor.refusals").functionCounters()).isEmpty();
+        }
+    }
+
+    @Test
+    void aNodeThatGaveUpIsSeen() {
+        try (TestNode defective = TestNode.ofThree()) {
+            new PaxosLeaseMetrics(defective.node, 10).bindTo(registry);
+            assertThat(registry.get("paxoslease.node.failed").gauge().value()).isZero();
+
+            defective.voting().defective();
+
+            assertThat(registry.get("paxoslease.node.failed").gauge().value()).isOne();
+        }
+    }
+
+    @Test
     void callsAreCountedByLeaseAndOutcome() {
         PaxosLeaseMetrics metrics = metrics();
 
@@ -202,6 +237,13 @@ class PaxosLeaseMetricsTests {
                 .tags("lease", lease, "kind", kind)
                 .counter();
         return counter == null ? 0 : counter.count();
+    }
+
+    private double refusals(String reason) {
+        return registry.get("paxoslease.acceptor.refusals")
+                .tag("reason", reason)
+                .functionCounter()
+                .count();
     }
 
     private double calls(String lease, String outcome) {
