@@ -284,12 +284,6 @@ final class LeaseEngine {
         return candidacy;
     }
 
-    /** What is known about a resource, null if nobody wants or watches it. */
-    @Nullable
-    Candidacy candidacy(String resource) {
-        return find(resource);
-    }
-
     /** Whether hints about a resource are of use: somebody wants or watches it, and it is not just held. Safe to call without the lock. */
     boolean cares(String resource) {
         return candidacies.containsKey(resource);
@@ -312,6 +306,24 @@ final class LeaseEngine {
     /** How many leases are parked. */
     int parked() {
         return parked.size();
+    }
+
+    /** A picture of what is known about a resource, which changes nothing; null if nobody wants or watches it. */
+    @Nullable
+    Candidacy picture(String resource) {
+        Candidacy candidacy = candidacies.get(resource);
+        ParkedLeases.Row row = candidacy == null ? parked.row(resource) : null;
+        return row == null ? candidacy : unparked(row);
+    }
+
+    /** How many slots there may be for parked candidacies. */
+    int slots() {
+        return parked.slots();
+    }
+
+    /** Pictures of the parked candidacies in some slots, which stay parked. */
+    List<Candidacy> parked(int fromSlot, int toSlot) {
+        return parked.rows(fromSlot, toSlot).stream().map(this::unparked).toList();
     }
 
     /** Pictures of up to {@code limit} parked candidacies, which stay parked. */

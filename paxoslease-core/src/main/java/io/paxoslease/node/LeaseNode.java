@@ -70,6 +70,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final int REQUESTS_AT_ONCE = 64;
 
     private static final int RELEASED_PER_STEP = 4_096;
+    /** How many parked leases are looked at before others have their turn. */
+    private static final int SLOTS_PER_LOOK = 4_096;
     /** How many posted steps are performed without letting go of the lock, and how often one thread takes it for those of others. */
     private static final int POSTED_PER_LOCK = 64;
 
@@ -556,19 +558,59 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 : acceptor.status(clock.now());
     }
 
-    /** Every lease that somebody on this node wants or watches, by name. */
-    public Map<String, LeaseStatus> leases() {
+    /**
+     * A lease that somebody on this node wants or watches, or that it holds; empty if there is no such lease. Costs the same however many there are.
+     *
+     * @param leaseName the name of the lease
+     */
+    public Optional<LeaseStatus> lease(String leaseName) {
         return ask(() -> {
-            Map<String, LeaseStatus> leases = new TreeMap<>();
-            Now now = clock.now();
-            for (Candidacy candidacy : engine.candidacies()) {
-                leases.put(candidacy.resource, status(candidacy, now));
-            }
-            for (Candidacy candidacy : engine.parked(engine.parked())) {
-                leases.put(candidacy.resource, status(candidacy, now));
-            }
-            return leases;
+            Candidacy candidacy = engine.picture(leaseName);
+            return candidacy == null ? Optional.empty() : Optional.of(status(candidacy, clock.now()));
         });
+    }
+
+    /** Every lease that somebody on this node wants or watches, or that it holds, by name. */
+    public Map<String, LeaseStatus> leases() {
+        return leases(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Some leases that somebody on this node wants or watches, or that it holds, by name. Where there are thousands the node goes on with its work
+     * meanwhile, and one that changes just then is told as it was before or after.
+     *
+     * @param limit how many at most; those that are merely held come last
+     */
+    public Map<String, LeaseStatus> leases(int limit) {
+        Map<String, LeaseStatus> leases = new TreeMap<>();
+        boolean more = ask(() -> {
+            add(engine.candidacies(), limit, leases);
+            add(engine.parked(0, SLOTS_PER_LOOK), limit, leases);
+            return engine.slots() > SLOTS_PER_LOOK;
+        });
+        for (int from = SLOTS_PER_LOOK; more && leases.size() < limit; from += SLOTS_PER_LOOK) {
+            int first = from;
+            more = ask(() -> {
+                add(engine.parked(first, first + SLOTS_PER_LOOK), limit, leases);
+                boolean last = engine.slots() - first <= SLOTS_PER_LOOK;
+                if (last) {
+                    // What was parked at the first look need not have been so when its slot came.
+                    add(engine.candidacies(), limit, leases);
+                }
+                return !last;
+            });
+        }
+        return leases;
+    }
+
+    private void add(Collection<Candidacy> candidacies, int limit, Map<String, LeaseStatus> leases) {
+        Now now = clock.now();
+        for (Candidacy candidacy : candidacies) {
+            if (leases.size() >= limit) {
+                return;
+            }
+            leases.put(candidacy.resource, status(candidacy, now));
+        }
     }
 
     private LeaseStatus status(Candidacy candidacy, Now now) {

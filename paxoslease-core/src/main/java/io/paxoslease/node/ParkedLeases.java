@@ -149,8 +149,19 @@ final class ParkedLeases {
     /** Takes a row out; null if the resource is not parked. */
     @Nullable
     Row unpark(String resource) {
-        int slot = size == 0 ? ResourceIndex.NONE : index.find(resource, ResourceIndex.NODE);
+        int slot = find(resource);
         return slot == ResourceIndex.NONE ? null : unpark(slot);
+    }
+
+    /** A row, which stays parked; null if the resource is not. */
+    @Nullable
+    Row row(String resource) {
+        int slot = find(resource);
+        return slot == ResourceIndex.NONE ? null : row(slot);
+    }
+
+    private int find(String resource) {
+        return size == 0 ? ResourceIndex.NONE : index.find(resource, ResourceIndex.NODE);
     }
 
     /** Takes the row in a slot out. */
@@ -214,7 +225,23 @@ final class ParkedLeases {
         mark(slot >>> CHUNK_BITS, nanos(tick));
     }
 
-    /** Up to {@code limit} rows, which stay parked; for those who want to see or to end all leases. */
+    /** No row is in this slot or above. */
+    int slots() {
+        return mayBeDue.length << CHUNK_BITS;
+    }
+
+    /** The rows in some slots, which stay parked. */
+    List<Row> rows(int fromSlot, int toSlot) {
+        List<Row> rows = new ArrayList<>();
+        for (int slot = fromSlot; slot < toSlot; slot++) {
+            if (flags.get(slot) != 0) {
+                rows.add(row(slot));
+            }
+        }
+        return rows;
+    }
+
+    /** Up to {@code limit} rows, which stay parked; for those who want to end all leases. */
     List<Row> rows(int limit) {
         List<Row> rows = new ArrayList<>();
         int wanted = Math.min(limit, size);

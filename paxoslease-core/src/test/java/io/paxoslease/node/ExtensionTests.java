@@ -330,7 +330,7 @@ class ExtensionTests {
         Deadline end = claim.tenure.deadline();
         engine.onTime(new Now(end.nanos() - 99 * MILLI, end.wallMillis() - 99), out);
         assertThat(engine.candidacies()).hasSize(1);
-        assertThat(engine.candidacy("r").roundEndsNanos)
+        assertThat(engine.picture("r").roundEndsNanos)
                 .isGreaterThan(end.nanos() - 99 * MILLI)
                 .isLessThan(end.nanos() - 49 * MILLI);
     }
@@ -395,9 +395,10 @@ class ExtensionTests {
     }
 
     @Test
-    void isSeenByWhoeverAsksAboutTheLease() {
+    void isTheOneUnderWayForWhoeverWantsAnother() {
         accept(0, DUE);
-        Candidacy candidacy = engine.candidacy("r");
+        engine.extend(claim, DUE, out);
+        Candidacy candidacy = engine.picture("r");
         assertThat(candidacy.state).isEqualTo(Candidacy.State.EXTENDING);
         assertThat(candidacy.attempt).isEqualTo(proposal.ballot());
         assertThat(candidacy.acceptedBy).isEqualTo(1);

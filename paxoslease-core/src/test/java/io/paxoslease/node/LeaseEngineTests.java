@@ -202,7 +202,7 @@ class LeaseEngineTests {
             engine.onTime(at(3), next);
             assertThat(engine.parked()).isEqualTo(1);
             next = new LeaseEngine.Output();
-            engine.extend(engine.candidacy("r").claims.getFirst(), at(4), next);
+            engine.extend(claim, at(4), next);
             engine.onResponse(0, acceptor.handle(next.requests.get(0), at(4)), at(4), next);
             engine.onResponse(0, acceptor.handle(next.requests.get(1), at(4)), at(4), next);
             assertThat(next.notices).last().isInstanceOf(Notice.Extended.class);
@@ -259,7 +259,7 @@ class LeaseEngineTests {
             take(claim);
             Claim unheard = Claim.standing("s", LEASE, 0);
             engine.submit(unheard, at(1), out);
-            while (engine.candidacy("s").roundEndsNanos - engine.candidacy("s").roundBeganNanos < 1_000 * MILLI) {
+            while (engine.picture("s").roundEndsNanos - engine.picture("s").roundBeganNanos < 1_000 * MILLI) {
                 Now next = new Now(engine.nextWakeNanos().getAsLong(), 1_000_000);
                 engine.onTime(next, out);
             }

@@ -18,6 +18,7 @@ import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -625,6 +626,27 @@ class LeaseNodeTests {
                     .matches(transition -> transition.kind() == Kind.RELEASED
                             && transition.leaseName().equals("blocked"));
         }
+    }
+
+    @Test
+    void tellsOfOneOrSomeOrAllOfThousandsOfLeases() {
+        node.election("watched");
+        List<Lease> held = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            held.add(taken("job-" + i).autoExtend());
+        }
+
+        assertThat(node.lease("job-7777")).get().satisfies(lease -> {
+            assertThat(lease.heldHere()).isTrue();
+            assertThat(lease.fencingToken()).isEqualTo(held.get(7_777).fencingToken());
+        });
+        assertThat(node.lease("watched"))
+                .get()
+                .extracting(LeaseStatus::heldHere)
+                .isEqualTo(false);
+        assertThat(node.lease("unknown")).isEmpty();
+        assertThat(node.leases()).hasSize(10_001).containsKeys("watched", "job-0", "job-9999");
+        assertThat(node.leases(9_000)).hasSize(9_000).containsKey("watched");
     }
 
     @Test

@@ -322,7 +322,7 @@ class ParkedLeasesTests {
             comeAndGo(LeaseEngine.MOST_YOUNG - 1);
             time(2);
             assertThat(engine.parked()).isZero();
-            assertThat(engine.candidacy("r").claims).containsExactly(claim);
+            assertThat(engine.picture("r").claims).containsExactly(claim);
             comeAndGo(1);
             time(2);
             assertThat(engine.parked()).isEqualTo(1);

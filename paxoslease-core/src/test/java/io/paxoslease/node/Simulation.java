@@ -1146,7 +1146,7 @@ final class Simulation {
     /** What can be said about a resource, for the report of a failure. */
     private void describe(int resource) {
         for (Host host : hosts) {
-            Candidacy candidacy = host.life == null ? null : host.life.engine.candidacy(names[resource]);
+            Candidacy candidacy = host.life == null ? null : host.life.engine.picture(names[resource]);
             Now now = host.machine.now(trueNanos);
             note("  " + host.nodeId + " cell " + host.cell.acceptors() + " M "
                     + host.timing.maxLeaseNanos() / MILLI + " ms"

@@ -2,7 +2,6 @@ package io.paxoslease.spring.boot.actuate;
 
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
-import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.NodeSettings;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +42,7 @@ public final class PaxosLeaseEndpoint {
      */
     @ReadOperation
     public @Nullable LeaseDescriptor lease(@Selector String name) {
-        LeaseStatus status = node.leases().get(name);
-        return status == null ? null : LeaseDescriptor.of(status);
+        return node.lease(name).map(LeaseDescriptor::of).orElse(null);
     }
 
     /**
@@ -73,7 +71,7 @@ public final class PaxosLeaseEndpoint {
      */
     @WriteOperation
     public LeaseDescriptor act(@Selector String name, @Nullable String action) {
-        if (!node.leases().containsKey(name)) {
+        if (node.lease(name).isEmpty()) {
             throw unknown(name);
         }
         Optional<LeaderElection> election = node.existingElection(name);

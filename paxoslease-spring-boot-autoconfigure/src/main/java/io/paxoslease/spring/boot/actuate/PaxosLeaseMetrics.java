@@ -15,7 +15,6 @@ import io.paxoslease.protocol.Acceptor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,16 +32,10 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     /** The tag value that stands for the leases that have no meters of their own. */
     static final String OTHER = "(other)";
 
-    /** So that reading two gauges per lease costs one look at all leases, not two for each. */
-    private static final long SNAPSHOT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    private record Snapshot(Map<String, LeaseStatus> leases, long takenNanos) {}
-
     private final LeaseNode node;
     private final int maxLeases;
     private final List<MeterRegistry> registries = new CopyOnWriteArrayList<>();
     private final Set<String> seen = ConcurrentHashMap.newKeySet();
-    private volatile Snapshot snapshot;
 
     /**
      * Makes the meters and listens to the node.
@@ -53,7 +46,6 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     public PaxosLeaseMetrics(LeaseNode node, int maxLeases) {
         this.node = node;
         this.maxLeases = maxLeases;
-        this.snapshot = new Snapshot(node.leases(), System.nanoTime());
         seeAll();
         node.addListener(this::onTransition);
     }
@@ -139,7 +131,7 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     }
 
     private void seeAll() {
-        node.leases().keySet().forEach(this::see);
+        node.leases(maxLeases).keySet().forEach(this::see);
     }
 
     /** Gives a lease its gauges when it is new; the tag value to count it under. */
@@ -170,27 +162,19 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     }
 
     private double held(String lease) {
-        LeaseStatus status = leases().get(lease);
-        return status != null && status.heldHere() ? 1 : 0;
+        return node.lease(lease).filter(LeaseStatus::heldHere).isPresent() ? 1 : 0;
     }
 
     private double remaining(String lease) {
-        LeaseStatus status = leases().get(lease);
-        Duration remaining = status != null && status.heldHere() ? status.remaining() : null;
-        return remaining == null ? 0 : remaining.toNanos();
+        return node.lease(lease)
+                .filter(LeaseStatus::heldHere)
+                .map(LeaseStatus::remaining)
+                .map(Duration::toNanos)
+                .orElse(0L);
     }
 
     private double acceptorLeases() {
         seeAll();
         return node.acceptorStatus().leases();
-    }
-
-    private Map<String, LeaseStatus> leases() {
-        Snapshot latest = snapshot;
-        if (System.nanoTime() - latest.takenNanos() > SNAPSHOT_NANOS) {
-            latest = new Snapshot(node.leases(), System.nanoTime());
-            snapshot = latest;
-        }
-        return latest.leases();
     }
 }
