@@ -10,12 +10,13 @@ import io.paxoslease.spring.LeaseExtensionFailedEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,16 +39,26 @@ import org.springframework.core.Ordered;
  * longer is left behind: the lane goes on without it, and what follows waits in its own inbox until it is done. So a listener that
  * leads inside of {@link LeaseAcquiredEvent} cannot keep the end of its tenure from another one.
  *
+ * <p>{@link #TURNS} lanes deliver at once, an event in each turn, on two threads each; the others wait in line. A listener that is left
+ * behind keeps its thread and gives up its turn, so that however many block, no lease waits for ever. Their number has no limit, because
+ * the application alone knows whether it leads in a thousand listeners or its database has stopped; but the more they are, the longer the
+ * lanes wait before one more is left behind. If all turns are taken by listeners that block, N are left behind after about (N/64)<sup>2</sup>/2
+ * seconds: not thousands of threads at once when a node loses thousands of leases. If no thread can be started at all, events wait for one
+ * that is there already, or for the next event of any lease.
+ *
  * <p>Threads: everything may be called from any thread; listeners run on threads of this object, which come when needed and go when
  * idle. One monitor guards the state and is never held while a listener runs.
  */
 public final class LeaseEventPublisher implements LeaseListener, SmartApplicationListener, AutoCloseable {
 
-    /** How long the other listeners wait for one. */
+    /** How long the other listeners wait for one, as long as few are left behind. */
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private static final Log LOG = LogFactory.getLog(LeaseEventPublisher.class);
     private static final int CAPACITY = 256;
+    /** How many lanes deliver at once. */
+    private static final int TURNS = 64;
+
     private static final Duration CLOSING = Duration.ofSeconds(2);
 
     private final Object source;
@@ -58,6 +69,13 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private final Object monitor = new Object();
     private final Map<String, Lane> lanes = new HashMap<>();
+    /** Those that have an event and wait for a thread. */
+    private final ArrayDeque<Lane> waiting = new ArrayDeque<>();
+    /** How many threads take turns. */
+    private int turns;
+    /** How many listeners are at work that their lanes did not wait for. */
+    private int leftBehind;
+
     private boolean ready;
     private boolean closed;
 
@@ -69,18 +87,26 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
      * @param context the context whose listeners are told
      */
     public LeaseEventPublisher(Object source, String node, ApplicationContext context) {
+        this(source, node, context, threadsOf(context));
+    }
+
+    LeaseEventPublisher(Object source, String node, ApplicationContext context, ThreadFactory factory) {
         this.source = source;
         this.node = node;
         this.context = context;
         this.listeners = new LeaseEventListeners(context);
-        AtomicInteger number = new AtomicInteger();
         this.threads =
-                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                    Thread thread = new Thread(task, "paxoslease-listeners-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    thread.setContextClassLoader(context.getClassLoader());
-                    return thread;
-                });
+                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), factory);
+    }
+
+    private static ThreadFactory threadsOf(ApplicationContext context) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, "paxoslease-listeners-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            thread.setContextClassLoader(context.getClassLoader());
+            return thread;
+        };
     }
 
     /** The events of one lease. */
@@ -88,7 +114,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         final String lease;
         final EventQueue events = new EventQueue(CAPACITY);
         final Map<ApplicationListener<?>, Inbox> busy = new IdentityHashMap<>();
+        /** Whether it has the turn or waits for it. */
         boolean running;
+
         boolean open;
         long token;
 
@@ -104,6 +132,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     /** A listener that is at work, and what waits for it. */
     private static final class Inbox {
         final EventQueue events = new EventQueue(CAPACITY);
+        boolean leftBehind;
 
         @Nullable
         Thread worker;
@@ -191,53 +220,100 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     // The lanes.
 
     private void run(Lane lane) {
-        if (ready && !lane.running && !lane.events.isEmpty()) {
+        if (!ready) {
+            return;
+        }
+        boolean comes = !lane.running && !lane.events.isEmpty();
+        if (comes) {
             lane.running = true;
-            threads.execute(() -> drain(lane));
+            waiting.add(lane);
+        }
+        // Without one that comes, there is one that waits for a thread only if none could be started for it.
+        if (turns < TURNS && (comes || turns == 0) && !waiting.isEmpty()) {
+            turns++;
+            if (!start(this::takeTurns)) {
+                turns--;
+            }
         }
     }
 
-    private void drain(Lane lane) {
+    /** Whether there was a thread for it. Where threads run short, everything goes on with those that there are. */
+    private boolean start(Runnable work) {
+        try {
+            threads.execute(work);
+            return true;
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            LOG.error("A thread for the listeners of lease events could not be started", failure);
+            return false;
+        }
+    }
+
+    /** Delivers an event of each lane in its turn until none waits. */
+    private void takeTurns() {
+        Lane lane = null;
         while (true) {
             LeaseEvent event;
             synchronized (monitor) {
-                event = lane.events.poll();
-                if (event == null) {
-                    lane.running = false;
-                    rest(lane);
+                if (lane != null) {
+                    endTurn(lane);
+                }
+                lane = waiting.poll();
+                if (lane == null) {
+                    turns--;
                     return;
                 }
+                event = lane.events.poll();
             }
-            for (ApplicationListener<?> listener : listenersOf(event)) {
-                hand(event, listener, lane);
+            if (event != null) {
+                deliver(event, lane);
             }
         }
     }
 
-    private List<ApplicationListener<?>> listenersOf(LeaseEvent event) {
+    private void endTurn(Lane lane) {
+        if (lane.events.isEmpty()) {
+            lane.running = false;
+            rest(lane);
+        } else {
+            waiting.add(lane);
+        }
+    }
+
+    private void deliver(LeaseEvent event, Lane lane) {
         try {
-            return listeners.of(event);
-        } catch (RuntimeException | LinkageError failure) {
-            LOG.error("The listeners of " + event + " could not be found", failure);
-            return List.of();
+            for (ApplicationListener<?> listener : listeners.of(event)) {
+                hand(event, listener, lane);
+            }
+        } catch (Throwable failure) {
+            LOG.error("The listeners of " + event + " could not be told", failure);
         }
     }
 
     private void hand(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
+        Inbox inbox = new Inbox();
         synchronized (monitor) {
             Inbox behind = lane.busy.get(listener);
             if (behind != null) {
                 behind.events.add(event);
                 return;
             }
-            Inbox inbox = new Inbox();
             inbox.events.add(event);
             lane.busy.put(listener, inbox);
-            threads.execute(() -> work(listener, inbox, lane));
-            if (!await(PATIENCE, () -> lane.busy.get(listener) != inbox)) {
-                LOG.warn("Listener " + listener + " has been busy with " + event + " for " + PATIENCE
-                        + "; the others go on without it");
+            if (start(() -> work(listener, inbox, lane))) {
+                leaveBehindIfBusy(event, listener, inbox, lane);
+                return;
             }
+        }
+        work(listener, inbox, lane);
+    }
+
+    private void leaveBehindIfBusy(LeaseEvent event, ApplicationListener<?> listener, Inbox inbox, Lane lane) {
+        Duration patience = PATIENCE.multipliedBy(1 + leftBehind / TURNS);
+        if (!await(patience, () -> lane.busy.get(listener) != inbox)) {
+            inbox.leftBehind = true;
+            leftBehind++;
+            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + patience
+                    + "; the others go on without it");
         }
     }
 
@@ -248,6 +324,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 event = inbox.events.poll();
                 if (event == null) {
                     inbox.worker = null;
+                    if (inbox.leftBehind) {
+                        leftBehind--;
+                    }
                     lane.busy.remove(listener);
                     rest(lane);
                     // An interrupt by close() must not follow the thread to another listener.

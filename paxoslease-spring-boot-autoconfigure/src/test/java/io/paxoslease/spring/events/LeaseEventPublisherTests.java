@@ -1,6 +1,7 @@
 package io.paxoslease.spring.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.node.LeaseTransition;
@@ -16,10 +17,13 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.DefaultApplicationArguments;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -28,6 +32,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.Order;
 
@@ -242,6 +247,60 @@ class LeaseEventPublisherTests {
                 .filteredOn(text -> text.contains("quick"))
                 .hasSize(20));
         context.getBean(Blocking.class).go.countDown();
+    }
+
+    @Test
+    void manyLeasesThatEndAtOnceDoNotTakeAThreadEach() {
+        start(BlockingInAll.class);
+        tellTenures(400);
+        assertThat(Thread.getAllStackTraces().keySet())
+                .filteredOn(thread -> thread.getName().startsWith("paxoslease-listeners-"))
+                .hasSizeLessThan(400);
+        BlockingInAll blocking = context.getBean(BlockingInAll.class);
+        blocking.go.countDown();
+        delivered();
+        assertThat(blocking.seen).hasSize(800);
+    }
+
+    @Test
+    void listenersThatBlockInManyLeasesKeepTheEndOfAnotherFromNobody() {
+        start(BlockingInAll.class, Recorder.class);
+        tellTenures(100);
+        tell(Kind.ACQUIRED, "another", 5);
+        tell(Kind.LOST, "another", 5);
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(recorder().seen)
+                        .contains("LeaseAcquiredEvent another 5", "LeaseLostEvent another 5"));
+        context.getBean(BlockingInAll.class).go.countDown();
+    }
+
+    private void tellTenures(int leases) {
+        for (int i = 0; i < leases; i++) {
+            tell(Kind.ACQUIRED, "lease-" + i, 5);
+            tell(Kind.LOST, "lease-" + i, 5);
+        }
+    }
+
+    /** The first thread is that of the lease, the second that of the listener. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aThreadThatCannotBeStartedCostsNoEvent(int failing) {
+        AtomicInteger threads = new AtomicInteger();
+        context.register(Recorder.class);
+        context.refresh();
+        publisher = new LeaseEventPublisher("source", "n1", context, task -> {
+            if (threads.incrementAndGet() == failing) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+        publisher.onApplicationEvent(new ContextRefreshedEvent(context));
+        assertThatCode(() -> tell(Kind.ACQUIRED, "jobs", 5)).doesNotThrowAnyException();
+        await().untilAsserted(() -> assertThat(threads).hasValueGreaterThanOrEqualTo(failing));
+        tell(Kind.LOST, "jobs", 5);
+        delivered();
+        publisher.close();
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
     }
 
     @Test
