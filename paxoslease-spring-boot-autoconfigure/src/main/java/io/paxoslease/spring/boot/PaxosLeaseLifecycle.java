@@ -6,6 +6,7 @@ import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.transport.TcpFrameServer;
+import io.paxoslease.spring.events.ApplicationReadiness;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -20,21 +21,18 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationEvent;
-import org.springframework.context.ApplicationListener;
 import org.springframework.context.Lifecycle;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.SmartApplicationListener;
 
 /**
  * Starts the node after the web server and stops it before: while the application stops, running guarded calls drain, then the leases
  * are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does.
  */
-final class PaxosLeaseLifecycle
-        implements SmartLifecycle, ApplicationListener<ApplicationEvent>, ApplicationContextAware {
+final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListener, ApplicationContextAware {
 
     /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
@@ -220,18 +218,15 @@ final class PaxosLeaseLifecycle
     }
 
     @Override
-    public void onApplicationEvent(ApplicationEvent event) {
-        if ((event instanceof ApplicationReadyEvent started && started.getApplicationContext() == context)
-                || (event instanceof ContextRefreshedEvent refreshed
-                        && refreshed.getApplicationContext() == context
-                        && !isStartedBySpringApplication(refreshed.getApplicationContext()))) {
-            ready();
-        }
+    public boolean supportsEventType(Class<? extends ApplicationEvent> eventType) {
+        return ApplicationReadiness.mayBeToldBy(eventType);
     }
 
-    /** If it is not, nobody else says when the application is ready. */
-    private static boolean isStartedBySpringApplication(ApplicationContext context) {
-        return context.containsBean("springApplicationArguments");
+    @Override
+    public void onApplicationEvent(ApplicationEvent event) {
+        if (ApplicationReadiness.isToldBy(event, context)) {
+            ready();
+        }
     }
 
     private synchronized void ready() {

@@ -23,11 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.SmartApplicationListener;
 import org.springframework.core.Ordered;
 
@@ -183,8 +181,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     @Override
     public boolean supportsEventType(Class<? extends ApplicationEvent> eventType) {
-        return ApplicationReadyEvent.class.isAssignableFrom(eventType)
-                || ContextRefreshedEvent.class.isAssignableFrom(eventType);
+        return ApplicationReadiness.mayBeToldBy(eventType);
     }
 
     /** After the application's own listeners. */
@@ -195,14 +192,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
-        if (event instanceof ApplicationReadyEvent started) {
-            if (started.getApplicationContext() == context) {
-                ready();
-            }
-        } else if (event instanceof ContextRefreshedEvent refreshed
-                && refreshed.getApplicationContext() == context
-                && !context.containsBean("springApplicationArguments")) {
-            // Not started by a SpringApplication, so nobody else says when it is ready.
+        if (ApplicationReadiness.isToldBy(event, context)) {
             ready();
         }
     }

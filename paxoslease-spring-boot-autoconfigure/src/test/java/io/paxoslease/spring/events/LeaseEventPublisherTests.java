@@ -148,6 +148,19 @@ class LeaseEventPublisherTests {
                 .hasSize(256);
     }
 
+    /** No ApplicationReadyEvent comes for a context that was made by hand, whoever started its parent. */
+    @Test
+    void isReadyWithAChildOfAnApplication() {
+        parent.registerBean("springApplicationArguments", DefaultApplicationArguments.class);
+        parent.refresh();
+        context.setParent(parent);
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        await().untilAsserted(() ->
+                assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5"));
+    }
+
     @Test
     void saysNothingIfTheApplicationNeverBecomesReady() {
         context.registerBean("springApplicationArguments", DefaultApplicationArguments.class);
