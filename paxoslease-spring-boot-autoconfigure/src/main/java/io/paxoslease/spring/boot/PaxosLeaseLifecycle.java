@@ -40,6 +40,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     /** The bean of Spring Boot that starts the web server. */
     private static final String WEB_SERVER = "webServerStartStop";
 
+    /** The bean of Actuator that starts a web server of its own, where there is one for the application too. */
+    private static final String MANAGEMENT_SERVER = "childManagementContextInitializer";
+
     private static final Duration EVENTS_TIMEOUT = Duration.ofSeconds(2);
 
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
@@ -114,16 +117,22 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         if (!has(PaxosLeaseAutoConfiguration.CHANNEL)) {
             return;
         }
-        if (cell.answersOverTcp()) {
-            if (cell.answersIn(Port.APPLICATION)) {
-                requireOpenPort();
+        if (cell.answersIn(Port.APPLICATION)) {
+            if (!cell.answersOverTcp()) {
+                requireServer();
             }
-            openPort();
+            requireOpenPort(WEB_SERVER);
         } else if (cell.answersIn(Port.MANAGEMENT)) {
-            requireManagementServer();
-        } else if (cell.answersIn(Port.APPLICATION)) {
-            requireServer();
-            requireOpenPort();
+            requireOpenPort(WEB_SERVER);
+            if (has(WEB_SERVER)) {
+                requireOpenPort(MANAGEMENT_SERVER);
+            }
+            if (!cell.answersOverTcp()) {
+                requireManagementServer();
+            }
+        }
+        if (cell.answersOverTcp()) {
+            openPort();
         }
     }
 
@@ -160,10 +169,10 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     /** A4. The quarantine counts from when the own port is bound; beans that depend on this one can make it start before its phase. */
-    private void requireOpenPort() {
+    private void requireOpenPort(String server) {
         if (context != null
-                && context.containsBean(WEB_SERVER)
-                && !context.getBean(WEB_SERVER, Lifecycle.class).isRunning()) {
+                && context.containsBean(server)
+                && !context.getBean(server, Lifecycle.class).isRunning()) {
             throw new IllegalStateException(
                     "PaxosLease was started before the web server: a bean that starts early depends on paxosLeaseLifecycle."
                             + " That is allowed only in a node that is not one of paxoslease.members.");
