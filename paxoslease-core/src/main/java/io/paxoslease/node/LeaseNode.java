@@ -183,13 +183,23 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         dispatcher.close();
     }
 
-    /** Stops every election and releases every lease; the node can be used further. Does not wait for the network. */
-    public void releaseAll() {
-        elections.values().forEach(NodeElection::stop);
+    /**
+     * Stops every election and releases every lease; the node can be used further. Does not wait for the network.
+     *
+     * @return the elections that were started, for who wants to start them again
+     */
+    public List<LeaderElection> releaseAll() {
+        List<LeaderElection> stopped = new ArrayList<>();
+        for (NodeElection election : elections.values()) {
+            if (election.withdraw()) {
+                stopped.add(election);
+            }
+        }
         boolean more = true;
         while (more) {
             more = run((now, output) -> engine.withdrawAll(RELEASED_PER_STEP, now, output)) && ask(engine::parked) > 0;
         }
+        return stopped;
     }
 
     /** This life of this node. */

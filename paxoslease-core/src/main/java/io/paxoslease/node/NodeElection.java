@@ -36,12 +36,19 @@ final class NodeElection implements LeaderElection {
     }
 
     @Override
-    public synchronized void stop() {
+    public void stop() {
+        withdraw();
+    }
+
+    /** Stops it; false if it was not started. */
+    synchronized boolean withdraw() {
         Claim current = claim;
-        if (current != null) {
-            claim = null;
-            node.withdraw(current);
+        if (current == null) {
+            return false;
         }
+        claim = null;
+        node.withdraw(current);
+        return true;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.boot;
 
+import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
@@ -13,6 +14,8 @@ import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +58,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
     private final ObjectProvider<LeaseEventPublisher> events;
     private @Nullable ApplicationContext context;
+    /** The elections that go on when the context is started again, whoever started them. */
+    private final List<LeaderElection> stopped = new ArrayList<>();
+
     private volatile boolean managementServer;
     private boolean nodeStarted;
     private boolean ready;
@@ -102,6 +108,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
         running = true;
         guarded.ifAvailable(GuardedLeases::resume);
+        stopped.forEach(LeaderElection::start);
+        stopped.clear();
         if (ready) {
             startElections();
         }
@@ -302,7 +310,10 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                     + properties.shutdown().drainTimeout() + "; their leases are released all the same");
         }
         try {
-            node.releaseAll();
+            List<LeaderElection> elections = node.releaseAll();
+            synchronized (this) {
+                stopped.addAll(elections);
+            }
             events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT));
         } finally {
             callback.run();
