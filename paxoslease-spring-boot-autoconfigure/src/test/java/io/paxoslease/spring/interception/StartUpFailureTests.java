@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -100,6 +103,43 @@ class StartUpFailureTests {
                 .hasMessageContaining("WithPrimitive.count()")
                 .hasMessageContaining("no int to return")
                 .hasMessageContaining("Otherwise.THROW");
+    }
+
+    static class Starter implements ApplicationRunner {
+        @Override
+        @LeaderOnly
+        public void run(ApplicationArguments arguments) {}
+    }
+
+    @LeaderOnly
+    static class CommandLineStarter implements CommandLineRunner {
+        @Override
+        public void run(String... arguments) {}
+    }
+
+    /** They run before the application is ready, hence before any candidacy begins. */
+    @ParameterizedTest
+    @ValueSource(classes = {Starter.class, CommandLineStarter.class})
+    void refusesTheRunnersOfSpringBoot(Class<?> runner) {
+        startingWith(runner)
+                .hasMessageContaining(runner.getSimpleName() + ".run(")
+                .hasMessageContaining("before the application is ready")
+                .hasMessageContaining("LeaseManager.acquire");
+    }
+
+    static class OtherMethodOfARunner implements CommandLineRunner {
+        @Override
+        public void run(String... arguments) {}
+
+        @LeaderOnly
+        public void run(ApplicationArguments arguments) {}
+    }
+
+    @Test
+    void acceptsOtherMethodsOfRunners() {
+        Guarded.context(leases)
+                .withUserConfiguration(OtherMethodOfARunner.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @LeaderOnly
