@@ -58,11 +58,10 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
         return whenIdle;
     }
 
-    /** Ends {@link #drain()}, and makes this node a candidate again if it was stopped meanwhile. */
+    /** Ends {@link #drain()}. */
     public void resume() {
         draining = false;
         idle = null;
-        election.start();
     }
 
     private void checkIdle() {

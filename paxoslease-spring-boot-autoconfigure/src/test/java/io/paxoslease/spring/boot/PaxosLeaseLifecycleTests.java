@@ -7,7 +7,6 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.spring.LeaseLostEvent;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.quartz.Scheduler;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -48,19 +47,6 @@ class PaxosLeaseLifecycleTests {
             await().until(() -> leads(context, "jobs") && leads(context, "configured"));
             assertThat(leads(context, "ended")).isFalse();
         });
-    }
-
-    @Test
-    void theElectionOfQuartzGoesOnWhenTheContextIsStartedAgain() {
-        runner.withConfiguration(AutoConfigurations.of(PaxosLeaseQuartzAutoConfiguration.class))
-                .withUserConfiguration(PaxosLeaseQuartzAutoConfigurationTests.QuartzApplication.class)
-                .withPropertyValues("paxoslease.quartz.lease=jobs")
-                .run(assertable -> {
-                    assertThat(assertable).hasSingleBean(Scheduler.class);
-                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
-                    restart(context, "jobs");
-                    await().until(() -> leads(context, "jobs"));
-                });
     }
 
     @Test
