@@ -57,6 +57,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private final ObjectProvider<GuardedLeases> guarded;
     private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
     private final ObjectProvider<LeaseEventPublisher> events;
+    /** How long the application may take to become ready before a warning says what waits for it. */
+    Duration readyWithin = Duration.ofSeconds(30);
+
     private @Nullable ApplicationContext context;
     /** The elections that go on when the context is started again, whoever started them. */
     private final List<LeaderElection> stopped = new ArrayList<>();
@@ -103,6 +106,10 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             node.start();
             if (node.acceptorState() == AcceptorState.QUARANTINED) {
                 logEndOfQuarantine();
+            }
+            if (!ready) {
+                CompletableFuture.delayedExecutor(readyWithin.toNanos(), TimeUnit.NANOSECONDS)
+                        .execute(this::warnUnlessReady);
             }
             nodeStarted = true;
         }
@@ -228,6 +235,17 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                                 + cell.node().nodeId() + "' is over, its acceptor votes");
                     }
                 });
+    }
+
+    /** What keeps an application from being ready keeps its jobs from running, and nothing else says so. */
+    synchronized void warnUnlessReady() {
+        Set<String> names = running && !ready ? leaseNames() : Set.of();
+        if (!names.isEmpty()) {
+            LOG.warn("PaxosLease: the application is not ready " + readyWithin
+                    + " after its node started. Until it is, this"
+                    + " node does not stand for the leases " + names + ", and what they guard does not run. What an"
+                    + " ApplicationRunner or CommandLineRunner does without end belongs on a thread of its own.");
+        }
     }
 
     private static String seconds(long nanos) {

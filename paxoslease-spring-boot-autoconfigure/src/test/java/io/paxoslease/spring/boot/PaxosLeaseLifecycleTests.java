@@ -5,15 +5,32 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.spring.LeaseLostEvent;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.CommandLineRunner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.GenericApplicationListenerAdapter;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.ResolvableType;
 
 /** When candidacies begin, and begin again. */
+@ExtendWith(OutputCaptureExtension.class)
 class PaxosLeaseLifecycleTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -55,5 +72,61 @@ class PaxosLeaseLifecycleTests {
                 context -> assertThat(new GenericApplicationListenerAdapter(context.getBean(PaxosLeaseLifecycle.class))
                                 .supportsEventType(ResolvableType.forClass(LeaseLostEvent.class)))
                         .isFalse());
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class App {}
+
+    private static final String[] CANDIDATE = {
+        "--spring.main.banner-mode=off", "--logging.level.root=warn", "--paxoslease.leases.jobs.candidate=true"
+    };
+
+    private static SpringApplication application(Duration readyWithin, ThrowingConsumer<PaxosLeaseLifecycle> runner) {
+        return new SpringApplicationBuilder(App.class)
+                .web(WebApplicationType.NONE)
+                .initializers(context -> {
+                    GenericApplicationContext beans = (GenericApplicationContext) context;
+                    beans.registerBean(
+                            CommandLineRunner.class,
+                            () -> ignored -> runner.accept(beans.getBean(PaxosLeaseLifecycle.class)));
+                    beans.registerBean(BeanPostProcessor.class, () -> new BeanPostProcessor() {
+                        @Override
+                        public Object postProcessBeforeInitialization(Object bean, String name) {
+                            if (bean instanceof PaxosLeaseLifecycle lifecycle) {
+                                lifecycle.readyWithin = readyWithin;
+                            }
+                            return bean;
+                        }
+                    });
+                })
+                .build();
+    }
+
+    @Test
+    void warnsThatNobodyStandsWhileTheApplicationDoesNotBecomeReady(CapturedOutput output) throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        SpringApplication application = application(Duration.ofMillis(1), lifecycle -> go.await());
+        CompletableFuture<ConfigurableApplicationContext> started =
+                CompletableFuture.supplyAsync(() -> application.run(CANDIDATE), task -> new Thread(task).start());
+        try {
+            await().atMost(Duration.ofSeconds(60)).until(() -> output.getOut().contains("not ready"));
+            assertThat(output).contains("[jobs]").contains("CommandLineRunner");
+        } finally {
+            go.countDown();
+            started.get(60, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void doesNotWarnIfNothingWaitsForTheApplicationOrItIsReady(CapturedOutput output) {
+        application(Duration.ofHours(1), PaxosLeaseLifecycle::warnUnlessReady)
+                .run("--spring.main.banner-mode=off", "--logging.level.root=warn")
+                .close();
+        try (ConfigurableApplicationContext context =
+                application(Duration.ofHours(1), lifecycle -> {}).run(CANDIDATE)) {
+            context.getBean(PaxosLeaseLifecycle.class).warnUnlessReady();
+        }
+        assertThat(output).doesNotContain("not ready");
     }
 }
