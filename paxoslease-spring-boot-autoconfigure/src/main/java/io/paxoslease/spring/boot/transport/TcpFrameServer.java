@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -32,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * calculated by another.
  *
  * <p>Nobody is authenticated before a whole frame is read, so all is bounded: the number of connections, of frames of which only a part has
- * come, the time for such a part, for a handshake and for taking an answer, and how long a connection may be idle. Where connections are
- * too many, the one goes first that brought no valid frame and was idle for longest.
+ * come, the time for such a part, for a handshake and for taking an answer, and how long a connection may be idle. Where connections or
+ * unfinished frames are too many, the one goes first that brought no valid frame and was idle, or at its frame, for longest: strangers
+ * displace each other, not members.
  */
 public final class TcpFrameServer implements AutoCloseable {
 
@@ -217,9 +219,10 @@ public final class TcpFrameServer implements AutoCloseable {
         try {
             boolean unfinished = peer.isUnfinished();
             peer.serve(input);
-            boolean mayStay = unfinished || !peer.isUnfinished() || unfinished() <= limits.unfinished();
-            if (peer.isClosed() || !mayStay) {
+            if (peer.isClosed()) {
                 drop(peer);
+            } else if (!unfinished && peer.isUnfinished() && unfinished() > limits.unfinished()) {
+                dropOneOf(TcpPeer::isUnfinished);
             }
         } catch (IOException gone) {
             drop(peer);
@@ -233,6 +236,10 @@ public final class TcpFrameServer implements AutoCloseable {
         return peers.stream().filter(TcpPeer::isUnfinished).count();
     }
 
+    private void dropOneOf(Predicate<TcpPeer> which) {
+        peers.stream().filter(which).min(LEAST_WORTH).ifPresent(this::drop);
+    }
+
     private void accept(Selector selector, ServerSocketChannel server) {
         SocketChannel socket = null;
         try {
@@ -244,10 +251,7 @@ public final class TcpFrameServer implements AutoCloseable {
                 peer.register(selector);
                 peers.add(peer);
                 if (peers.size() > limits.connections()) {
-                    peers.stream()
-                            .filter(other -> other != peer)
-                            .min(LEAST_WORTH)
-                            .ifPresent(this::drop);
+                    dropOneOf(other -> other != peer);
                 }
             }
         } catch (IOException failure) {

@@ -204,22 +204,65 @@ class TcpFrameServerTests {
             assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
         }
 
+        /** Strangers can push out each other, but nobody who brought a valid frame. */
         @Test
-        void ofUnfinishedFramesClosesOneMore() throws Exception {
+        void ofUnfinishedFramesClosesTheOldestOfAStranger() throws Exception {
             TcpFrameServer server = server(PATIENT);
-            List<TcpSender> slow = new ArrayList<>();
+            TcpSender member = sender(server);
+            assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
+            member.out.writeInt(10);
+            awaitRead(server);
+            List<TcpSender> strangers = new ArrayList<>();
             for (int i = 0; i < PATIENT.unfinished(); i++) {
-                slow.add(sender(server));
-                slow.get(i).out.writeInt(10);
-                slow.get(i).out.write(1);
+                strangers.add(sender(server));
+                strangers.get(i).out.writeInt(10);
+                strangers.get(i).out.write(1);
+                awaitRead(server);
             }
-            // In this order: what was written before is read before.
-            assertThat(sender(server).exchange(frame(5)).status()).isEqualTo(200);
-            TcpSender oneMore = sender(server);
-            oneMore.out.write(0);
-            assertThat(oneMore.isClosedByPeer()).isTrue();
-            slow.get(0).out.write(new byte[9]);
-            assertThat(slow.get(0).answer().status()).isEqualTo(200);
+            assertThat(strangers.get(0).isClosedByPeer()).isTrue();
+            member.out.write(frame(10));
+            assertThat(member.answer().status()).isEqualTo(200);
+            strangers.get(1).out.write(new byte[9]);
+            assertThat(strangers.get(1).answer().status()).isEqualTo(200);
+        }
+
+        @Test
+        void ofUnfinishedFramesDoesNotCloseAMemberThatComesLast() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            TcpSender member = sender(server);
+            assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
+            for (int i = 0; i < PATIENT.unfinished(); i++) {
+                sender(server).out.write(0);
+            }
+            awaitRead(server);
+            member.out.writeInt(10);
+            awaitRead(server);
+            member.out.write(frame(10));
+            assertThat(member.answer().status()).isEqualTo(200);
+        }
+
+        @Test
+        void ofUnfinishedFramesClosesAStrangerWhereAllOthersAreMembers() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            List<TcpSender> members = new ArrayList<>();
+            for (int i = 0; i < PATIENT.unfinished(); i++) {
+                members.add(sender(server));
+                assertThat(members.get(i).exchange(frame(5)).status()).isEqualTo(200);
+                members.get(i).out.writeInt(10);
+            }
+            awaitRead(server);
+            TcpSender stranger = sender(server);
+            stranger.out.write(0);
+            assertThat(stranger.isClosedByPeer()).isTrue();
+            members.get(0).out.write(frame(10));
+            assertThat(members.get(0).answer().status()).isEqualTo(200);
+        }
+
+        /** What was written before is read before. */
+        private void awaitRead(TcpFrameServer server) throws IOException {
+            try (TcpSender last = new TcpSender(server.port())) {
+                assertThat(last.exchange(frame(5)).status()).isEqualTo(200);
+            }
         }
 
         @Test
