@@ -33,9 +33,10 @@ import org.springframework.context.event.EventListener;
 @SpringBootTest(
         classes = AutoConfigureTestLeasesTests.Application.class,
         properties = {
-            "paxoslease.members.billing-1=http://10.0.0.1:8080",
-            "paxoslease.members.billing-2=http://10.0.0.2:8080",
-            "paxoslease.members.billing-3=http://10.0.0.3:8080",
+            "paxoslease.transport=tcp",
+            "paxoslease.members.billing-1=tcp://10.0.0.1:7411",
+            "paxoslease.members.billing-2=tcp://10.0.0.2:7411",
+            "paxoslease.members.billing-3=tcp://10.0.0.3:7411",
             "paxoslease.node-id=billing-1",
             "paxoslease.security.shared-secret=short",
             "paxoslease.enabled=false",
