@@ -18,7 +18,8 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(PaxosLeaseLifecycle.class)
 final class PaxosLeaseManagementHttpConfiguration {
 
-    private static final String SERVLET = "paxosLeaseManagementServlet";
+    /** The name of the servlet that is there only in the server that answers. */
+    static final String SERVLET = "paxosLeaseManagementServlet";
 
     @Bean(SERVLET)
     ServletRegistrationBean<PaxosLeaseServlet> paxosLeaseManagementServlet(

@@ -2,6 +2,9 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import jakarta.servlet.http.HttpServletRequest;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -39,8 +42,20 @@ public final class PaxosLeaseSecurityAutoConfiguration {
     @Bean
     @Order(ORDER)
     @ConditionalOnMissingBean(name = "paxosLeaseSecurityFilterChain")
-    SecurityFilterChain paxosLeaseSecurityFilterChain(LeaseNode node, Environment environment) {
-        return new DefaultSecurityFilterChain(frames(node.settings(), environment));
+    SecurityFilterChain paxosLeaseSecurityFilterChain(
+            LeaseNode node, ObjectProvider<CellConfiguration> cell, Environment environment) {
+        RequestMatcher frames = frames(node.settings(), environment);
+        CellConfiguration wired = cell.getIfAvailable();
+        return new DefaultSecurityFilterChain(
+                wired != null && wired.answersIn(Port.MANAGEMENT)
+                        ? request -> isAnsweredByManagementServer(request) && frames.matches(request)
+                        : frames);
+    }
+
+    /** The same chain is before both servers, and what the application has under that path in its own is not for everybody. */
+    private static boolean isAnsweredByManagementServer(HttpServletRequest request) {
+        return request.getServletContext().getServletRegistration(PaxosLeaseManagementHttpConfiguration.SERVLET)
+                != null;
     }
 
     /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
