@@ -45,6 +45,7 @@ record CellConfiguration(
     private static final String PREFIX = "paxoslease.";
     private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration SUSPICIOUSLY_SHORT = Duration.ofMillis(100);
+    private static final int MAX_PORT = 65_535;
 
     /** Checks the properties. */
     static CellConfiguration of(PaxosLeaseProperties properties, Environment environment, LocalAddresses addresses) {
@@ -215,11 +216,18 @@ record CellConfiguration(
                                     ? "Set paxoslease.transport=tcp on all nodes, or give the base URL of the application."
                                     : remedy);
                 }
-                if (tcp && (uri.getPort() < 1 || !uri.getRawPath().isEmpty())) {
+                if (tcp && (uri.getPort() < 0 || !uri.getRawPath().isEmpty())) {
                     throw invalid(
                             property,
                             withoutPassword(url),
                             "a member's URL must have a port and no path with paxoslease.transport=tcp",
+                            remedy);
+                }
+                if (uri.getPort() > MAX_PORT || uri.getPort() == 0) {
+                    throw invalid(
+                            property,
+                            withoutPassword(url),
+                            "the port " + uri.getPort() + " is none, ports are from 1 to " + MAX_PORT,
                             remedy);
                 }
                 if (uri.getRawQuery() != null || uri.getRawFragment() != null || uri.getRawUserInfo() != null) {

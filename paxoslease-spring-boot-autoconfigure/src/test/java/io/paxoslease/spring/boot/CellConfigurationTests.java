@@ -318,6 +318,19 @@ class CellConfigurationTests {
             assertThat(refusal.getMessage()).doesNotContain("secret");
         }
 
+        @ParameterizedTest
+        @ValueSource(strings = {"http://localhost:", "tcp://localhost:"})
+        void aPortMustBeOneThatCanBeConnectedTo(String url) {
+            String[] settings = {"paxoslease.transport=" + url.split(":", 2)[0], "paxoslease.node-id=a"};
+            for (String port : List.of("0", "65536", "80800")) {
+                assertThat(refused(with(settings, "paxoslease.members.b=" + url + port)))
+                        .hasMessageContainingAll("paxoslease.members.b", url + port, "1 to 65535");
+            }
+            assertThat(configure(with(settings, "paxoslease.members.b=" + url + "65535"))
+                            .members())
+                    .containsOnlyKeys("b");
+        }
+
         @Test
         void aUrlOfTheOtherTransportTellsHowToChooseIt() {
             assertThat(refused("paxoslease.node-id=a", "paxoslease.members.a=tls://localhost:7411")
