@@ -8,8 +8,10 @@ import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.Transport;
 import io.paxoslease.wire.WireSettings;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,6 +33,7 @@ import org.springframework.core.env.Environment;
  * @param transport how nodes talk to each other
  * @param basePath where acceptors answer over HTTP
  * @param port which web server this node's acceptor answers in, null for none
+ * @param loopbackOnly whether other nodes are authenticated by nothing but that they are on this machine
  * @param warnings sentences to log
  */
 record CellConfiguration(
@@ -40,6 +43,7 @@ record CellConfiguration(
         Transport transport,
         String basePath,
         @Nullable Port port,
+        boolean loopbackOnly,
         List<String> warnings) {
 
     private static final String PREFIX = "paxoslease.";
@@ -81,6 +85,19 @@ record CellConfiguration(
     /** Whether what arrives on this node's own port is encrypted, and its sender has a certificate that is trusted. */
     boolean answersEncrypted() {
         return ownUrl().filter(CellConfiguration::isTls).isPresent();
+    }
+
+    /**
+     * The address that this node listens on over TCP, null for all.
+     *
+     * @param configured what the properties say
+     * @throws UnknownHostException if the host of its own URL has none
+     */
+    @Nullable
+    InetAddress tcpAddress(@Nullable InetAddress configured) throws UnknownHostException {
+        return configured == null && loopbackOnly
+                ? InetAddress.getByName(ownUrl().orElseThrow().getHost())
+                : configured;
     }
 
     private static boolean isTls(URI url) {
@@ -133,7 +150,14 @@ record CellConfiguration(
             WireSettings wire =
                     new WireSettings(cell, timing, roundTimeout, secrets(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
             return new CellConfiguration(
-                    node, wire, members, properties.transport(), basePath, webServer(members), List.copyOf(warnings));
+                    node,
+                    wire,
+                    members,
+                    properties.transport(),
+                    basePath,
+                    webServer(members),
+                    !isAuthenticated(members),
+                    List.copyOf(warnings));
         }
 
         private Map<String, URI> members() {
@@ -390,10 +414,7 @@ record CellConfiguration(
                     .filter(member -> !addresses.isLoopback(member.getValue().getHost()))
                     .map(Map.Entry::getKey)
                     .toList();
-            if (remote.isEmpty()
-                    || properties.security().allowUnauthenticated()
-                    || hasSecret()
-                    || hasMutualTls(members)) {
+            if (remote.isEmpty() || isAuthenticated(members)) {
                 return;
             }
             throw invalid(
@@ -407,6 +428,11 @@ record CellConfiguration(
                                     : "https URLs with paxoslease.ssl.bundle and " + clientAuth() + "=need")
                             + ". In a network that only your nodes can"
                             + " reach you may set paxoslease.security.allow-unauthenticated=true.");
+        }
+
+        /** Whether other nodes are, or the properties say that they need not be. */
+        private boolean isAuthenticated(Map<String, URI> members) {
+            return properties.security().allowUnauthenticated() || hasSecret() || hasMutualTls(members);
         }
 
         private boolean hasSecret() {

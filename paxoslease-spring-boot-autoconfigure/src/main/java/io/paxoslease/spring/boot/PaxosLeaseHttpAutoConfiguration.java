@@ -28,8 +28,8 @@ public final class PaxosLeaseHttpAutoConfiguration {
 
     static ServletRegistrationBean<PaxosLeaseServlet> servlet(
             String name, CellConfiguration cell, FrameServer server, Port port) {
-        ServletRegistrationBean<PaxosLeaseServlet> registration =
-                new ServletRegistrationBean<>(new PaxosLeaseServlet(() -> server), cell.basePath() + "/messages");
+        ServletRegistrationBean<PaxosLeaseServlet> registration = new ServletRegistrationBean<>(
+                new PaxosLeaseServlet(() -> server, cell.loopbackOnly()), cell.basePath() + "/messages");
         registration.setName(name);
         registration.setEnabled(cell.answersIn(port));
         registration.setLoadOnStartup(1);

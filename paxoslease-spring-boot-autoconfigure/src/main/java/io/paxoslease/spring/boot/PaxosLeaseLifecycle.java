@@ -156,7 +156,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         Integer configured = properties.tcp().port();
         int port = configured != null ? configured : cell.ownUrl().orElseThrow().getPort();
         try {
-            tcpServer.open(properties.tcp().address(), port);
+            tcpServer.open(cell.tcpAddress(properties.tcp().address()), port);
         } catch (IOException | IllegalArgumentException failure) {
             InetAddress address = properties.tcp().address();
             throw new InvalidCellConfigurationException(

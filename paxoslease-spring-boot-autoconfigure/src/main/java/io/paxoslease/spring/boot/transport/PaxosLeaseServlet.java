@@ -11,6 +11,8 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -38,20 +40,36 @@ public final class PaxosLeaseServlet extends HttpServlet {
     private final transient Supplier<? extends @Nullable FrameHandler> handlers;
     private final transient Duration bodyTime;
     private final transient Semaphore slowBodies;
+    private final transient LoopbackOnly loopback;
+
+    /**
+     * Creates a servlet that takes frames from everywhere.
+     *
+     * @param handlers gives the handler for each request, or null while the node is not ready
+     */
+    public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers) {
+        this(handlers, false);
+    }
 
     /**
      * Creates the servlet.
      *
      * @param handlers gives the handler for each request, or null while the node is not ready
+     * @param loopbackOnly whether it refuses frames that come by another interface than the loopback interface
      */
-    public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers) {
-        this(handlers, Duration.ofSeconds(10), 64);
+    public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers, boolean loopbackOnly) {
+        this(handlers, loopbackOnly, Duration.ofSeconds(10), 64);
     }
 
-    PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers, Duration bodyTime, int slowBodies) {
+    PaxosLeaseServlet(
+            Supplier<? extends @Nullable FrameHandler> handlers,
+            boolean loopbackOnly,
+            Duration bodyTime,
+            int slowBodies) {
         this.handlers = handlers;
         this.bodyTime = bodyTime;
         this.slowBodies = new Semaphore(slowBodies);
+        this.loopback = new LoopbackOnly(loopbackOnly);
     }
 
     @Override
@@ -72,6 +90,8 @@ public final class PaxosLeaseServlet extends HttpServlet {
             refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "only POST");
         } else if (!FrameChannels.isFrame(request.getContentType())) {
             refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
+        } else if (loopback.isEnabled() && loopback.refuses(called(request))) {
+            refuseUnread(request, response, LoopbackOnly.STATUS, LoopbackOnly.REASON);
         } else if (handler == null) {
             refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready");
         } else if (request.getContentLengthLong() > handler.maxFrameBytes()) {
@@ -83,6 +103,12 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static boolean isPath(String mapped, @Nullable String rest) {
         return rest == null ? mapped.endsWith(PATH) : rest.equals(PATH);
+    }
+
+    /** The container's own word, and an address in digits: nothing is looked up. */
+    private static @Nullable InetAddress called(HttpServletRequest request) throws UnknownHostException {
+        String address = request.getLocalAddr();
+        return address == null || address.isEmpty() ? null : InetAddress.getByName(address);
     }
 
     private void read(HttpServletRequest request, HttpServletResponse response, FrameHandler handler)

@@ -2,11 +2,14 @@ package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
@@ -40,6 +43,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     private final Predicate<ServerWebExchange> here;
     private final Duration bodyTime;
     private final Semaphore largeBodies;
+    private final LoopbackOnly loopback;
 
     /**
      * Creates the filter.
@@ -47,18 +51,31 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
      * @param path where frames are posted to, within the application
      * @param handler handles the frames
      * @param context the application in whose server it answers; in Actuator's own server the filters of the application run too
+     * @param loopbackOnly whether it refuses frames that come by another interface than the loopback interface
      */
-    public PaxosLeaseWebFilter(String path, FrameHandler handler, ApplicationContext context) {
-        this(path, handler, exchange -> exchange.getApplicationContext() == context, Duration.ofSeconds(10), 64);
+    public PaxosLeaseWebFilter(String path, FrameHandler handler, ApplicationContext context, boolean loopbackOnly) {
+        this(
+                path,
+                handler,
+                exchange -> exchange.getApplicationContext() == context,
+                loopbackOnly,
+                Duration.ofSeconds(10),
+                64);
     }
 
     PaxosLeaseWebFilter(
-            String path, FrameHandler handler, Predicate<ServerWebExchange> here, Duration bodyTime, int largeBodies) {
+            String path,
+            FrameHandler handler,
+            Predicate<ServerWebExchange> here,
+            boolean loopbackOnly,
+            Duration bodyTime,
+            int largeBodies) {
         this.path = path;
         this.handler = handler;
         this.here = here;
         this.bodyTime = bodyTime;
         this.largeBodies = new Semaphore(largeBodies);
+        this.loopback = new LoopbackOnly(loopbackOnly);
     }
 
     /** Before Spring Security's filter, which has order -100. */
@@ -81,6 +98,9 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
         if (!FrameChannels.isFrame(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))) {
             return refuse(response, HttpStatus.UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
         }
+        if (loopback.isEnabled() && loopback.refuses(called(request))) {
+            return refuseAndClose(response, HttpStatusCode.valueOf(LoopbackOnly.STATUS), LoopbackOnly.REASON);
+        }
         long length = request.getHeaders().getContentLength();
         if (length > handler.maxFrameBytes()) {
             return refuseTooLarge(response);
@@ -92,6 +112,14 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
             return refuseAndClose(response, HttpStatus.SERVICE_UNAVAILABLE, "too many large frames at a time");
         }
         return read(request, response).doFinally(signal -> largeBodies.release());
+    }
+
+    /** Not known where a header may have changed it, as Reactor Netty lets proxies do; members send none of these. */
+    private static @Nullable InetAddress called(ServerHttpRequest request) {
+        HttpHeaders headers = request.getHeaders();
+        boolean forwarded = headers.containsHeader("Forwarded") || headers.containsHeader("X-Forwarded-Host");
+        InetSocketAddress address = forwarded ? null : request.getLocalAddress();
+        return address == null ? null : address.getAddress();
     }
 
     private Mono<Void> read(ServerHttpRequest request, ServerHttpResponse response) {

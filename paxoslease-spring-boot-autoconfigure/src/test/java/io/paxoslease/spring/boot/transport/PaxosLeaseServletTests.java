@@ -41,6 +41,7 @@ class PaxosLeaseServletTests {
                     requests.incrementAndGet();
                     return TomcatNode.handler(frame -> new FrameReply(200, frame));
                 },
+                false,
                 bodyTime,
                 slowBodies);
         return closing(TomcatNode.start(servlet, async, PaxosLeaseServletTests::withFewThreads, context -> {}));
@@ -338,6 +339,7 @@ class PaxosLeaseServletTests {
                     handled.release();
                     return new FrameReply(200, frame);
                 }),
+                false,
                 Duration.ofSeconds(10),
                 1);
         TomcatNode node = closing(TomcatNode.start(servlet));
