@@ -84,7 +84,7 @@ public record PaxosLeaseProperties(
      * Settings of one lease.
      *
      * @param leaseTime Lease time. By default that of all elections.
-     * @param candidate Whether this node seeks the lease: true from the start, false never, by default when something in the application uses it.
+     * @param candidate Whether this node seeks the lease: true from the start, false in no election, by default when something in the application uses it.
      * @param priority How early this node tries for the lease when it becomes free, from 0 to 10. Each step below 10 waits 20 ms longer.
      */
     public record LeaseProperties(

@@ -100,7 +100,7 @@ public final class PaxosLeaseMetrics implements MeterBinder {
                 "kind",
                 transition.kind().name().toLowerCase(Locale.ROOT));
         switch (transition.kind()) {
-            case ACQUIRED -> record("paxoslease.acquire", "Attempts to acquire a lease", "success", transition.took());
+            case ACQUIRED -> record("paxoslease.acquire", "Acquisitions that succeeded", "success", transition.took());
             case EXTENDED -> record("paxoslease.extend", "Attempts to extend a lease", "success", transition.took());
             case EXTENSION_FAILED ->
                 record("paxoslease.extend", "Attempts to extend a lease", "failure", transition.took());
