@@ -57,10 +57,10 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseNode implements LeaseManager, RequestHandler, Transport.Receiver, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(LeaseNode.class.getName());
-    /** How long the timer sleeps at most. */
-    private static final long LONGEST_SLEEP_NANOS = 5_000_000_000L;
-    /** How often that of an owner looks at the clocks meanwhile: so late it tells of a lease that ended while the machine was suspended. */
-    private static final long LONGEST_NAP_NANOS = 1_000_000_000L;
+    /** How long the timer of an owner sleeps at most: so late it tells of a lease that ended while the machine was suspended. */
+    private static final long LONGEST_SLEEP_NANOS = 1_000_000_000L;
+    /** And that of a node that holds none. */
+    private static final long LONGEST_IDLE_SLEEP_NANOS = 5_000_000_000L;
 
     private static final long SUSPEND_MILLIS = 100;
     private static final int ROWS_PER_SWEEP = 4_096;
@@ -98,9 +98,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile long timerWakesNanos;
-    /** Whether the timer has something to do before that. */
-    private volatile boolean timerRoused;
-
     private volatile boolean started;
     private volatile boolean closed;
     private volatile boolean failed;
@@ -178,7 +175,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
         releaseAll();
         closed = true;
-        rouseTimer();
+        LockSupport.unpark(timer);
         transport.close();
         dispatcher.close();
     }
@@ -705,7 +702,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private void performPosted() {
         for (int turn = 0; !posted.isEmpty(); turn++) {
             if (turn >= TURNS_FOR_OTHERS && !closed && !failed && timer.isAlive()) {
-                rouseTimer();
+                LockSupport.unpark(timer);
                 return;
             }
             if (!lock.tryLock()) {
@@ -763,13 +760,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             afterwards.answers.get(i).run();
         }
         if (afterwards.wakeTimer) {
-            rouseTimer();
+            LockSupport.unpark(timer);
         }
-    }
-
-    private void rouseTimer() {
-        timerRoused = true;
-        LockSupport.unpark(timer);
     }
 
     private <T> T ask(Supplier<T> question) {
@@ -1006,35 +998,27 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private void doWhatIsDue() {
         Now before = clock.now();
         while (!closed && !failed) {
-            timerRoused = false;
             onTime();
-            long napNanos = planSleep();
-            long left;
-            do {
-                Now now = clock.now();
-                if (wallAheadMillis(before, now) > SUSPEND_MILLIS) {
-                    run((later, output) -> engine.settleAll(later, output));
-                }
-                before = now;
-                left = timerWakesNanos - now.nanos();
-                if (left > 0) {
-                    LockSupport.parkNanos(this, Math.min(left, napNanos));
-                }
-            } while (left > 0 && !timerRoused);
+            Now now = clock.now();
+            long wallAhead = now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
+            if (wallAhead > SUSPEND_MILLIS) {
+                run((later, output) -> engine.settleAll(later, output));
+            }
+            before = now;
+            sleep();
         }
     }
 
-    /** Sets when the timer is to wake; how long it may sleep without a look at the clocks. */
-    private long planSleep() {
-        return ask(() -> {
-            long latest = clock.now().nanos() + LONGEST_SLEEP_NANOS;
+    private void sleep() {
+        long pause = ask(() -> {
+            long latest =
+                    clock.now().nanos() + (engine.heldLeases() > 0 ? LONGEST_SLEEP_NANOS : LONGEST_IDLE_SLEEP_NANOS);
             OptionalLong next = engine.nextWakeNanos();
             timerWakesNanos = next.isPresent() && next.getAsLong() - latest < 0 ? next.getAsLong() : latest;
-            return engine.heldLeases() > 0 ? LONGEST_NAP_NANOS : LONGEST_SLEEP_NANOS;
+            return timerWakesNanos - clock.now().nanos();
         });
-    }
-
-    private static long wallAheadMillis(Now before, Now now) {
-        return now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
+        if (pause > 0) {
+            LockSupport.parkNanos(this, pause);
+        }
     }
 }
