@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Takes leases that are renewed for as long as somebody wants them, however long that is: the cell excludes others for one short lease
@@ -30,8 +29,7 @@ public final class BoundedLeases implements AutoCloseable {
     private final Duration leaseTime;
     private final ScheduledThreadPoolExecutor timer;
     private final Map<String, BoundedLease> held = new ConcurrentHashMap<>();
-    private volatile boolean draining;
-    private volatile @Nullable CompletableFuture<Void> idle;
+    private final Drain drain = new Drain(() -> held.values().stream().noneMatch(BoundedLease::isInUse));
 
     /**
      * Creates the leases of one adapter.
@@ -62,7 +60,7 @@ public final class BoundedLeases implements AutoCloseable {
      */
     public Optional<BoundedLease> tryAcquire(String name, Duration atMost) {
         long now = System.nanoTime();
-        if (draining) {
+        if (drain.isUnderWay()) {
             return Optional.empty();
         }
         releaseIfOver(name);
@@ -73,7 +71,7 @@ public final class BoundedLeases implements AutoCloseable {
 
     /** A lease that was asked for before the drain and came after it is given back. It is kept by now: the drain sees it, or this sees the drain. */
     private boolean isInTime(BoundedLease lease) {
-        boolean late = draining;
+        boolean late = drain.isUnderWay();
         if (late) {
             lease.release();
         }
@@ -108,24 +106,12 @@ public final class BoundedLeases implements AutoCloseable {
      * @return a stage that completes when nobody uses a lease any more; leases that linger are not used
      */
     public CompletableFuture<Void> drain() {
-        CompletableFuture<Void> whenIdle = new CompletableFuture<>();
-        idle = whenIdle;
-        draining = true;
-        checkIdle();
-        return whenIdle;
+        return drain.begin();
     }
 
     /** Ends {@link #drain()}. */
     public void resume() {
-        draining = false;
-        idle = null;
-    }
-
-    private void checkIdle() {
-        CompletableFuture<Void> whenIdle = idle;
-        if (whenIdle != null && held.values().stream().noneMatch(BoundedLease::isInUse)) {
-            whenIdle.complete(null);
-        }
+        drain.end();
     }
 
     private BoundedLease keep(Lease lease, long nowNanos, Duration atMost) {
@@ -149,7 +135,7 @@ public final class BoundedLeases implements AutoCloseable {
         if (!lease.isHeld()) {
             held.remove(lease.lease().name(), lease);
         }
-        checkIdle();
+        drain.check();
     }
 
     /** Whether {@link #close()} was called. */

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.quartz;
 
 import io.paxoslease.LeaderElection;
+import io.paxoslease.spring.bounded.Drain;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,8 +28,7 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
     /** The threads of the jobs that were let run. All that Quartz tells of a firing it tells on one thread, which has no other meanwhile. */
     private final Set<Thread> running = ConcurrentHashMap.newKeySet();
 
-    private volatile boolean draining;
-    private volatile @Nullable CompletableFuture<Void> idle;
+    private final Drain drain = new Drain(running::isEmpty);
 
     /**
      * Creates a listener and makes this node a candidate.
@@ -51,31 +51,19 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
      * @return a stage that completes when no job that was let run runs any more
      */
     public CompletableFuture<Void> drain() {
-        CompletableFuture<Void> whenIdle = new CompletableFuture<>();
-        idle = whenIdle;
-        draining = true;
-        checkIdle();
-        return whenIdle;
+        return drain.begin();
     }
 
     /** Ends {@link #drain()}. */
     public void resume() {
-        draining = false;
-        idle = null;
-    }
-
-    private void checkIdle() {
-        CompletableFuture<Void> whenIdle = idle;
-        if (whenIdle != null && running.isEmpty()) {
-            whenIdle.complete(null);
-        }
+        drain.end();
     }
 
     @Override
     public boolean vetoJobExecution(Trigger trigger, JobExecutionContext context) {
         // First, so that either the drain sees the job or the job sees the drain.
         running.add(Thread.currentThread());
-        boolean veto = draining || !election.isLeader();
+        boolean veto = drain.isUnderWay() || !election.isLeader();
         if (veto) {
             ended();
         }
@@ -84,7 +72,7 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
 
     private void ended() {
         running.remove(Thread.currentThread());
-        checkIdle();
+        drain.check();
     }
 
     @Override
