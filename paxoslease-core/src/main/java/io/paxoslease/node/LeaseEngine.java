@@ -326,11 +326,6 @@ final class LeaseEngine {
         return parked.rows(fromSlot, toSlot).stream().map(this::unparked).toList();
     }
 
-    /** Pictures of up to {@code limit} parked candidacies, which stay parked. */
-    List<Candidacy> parked(int limit) {
-        return parked.rows(limit).stream().map(this::unparked).toList();
-    }
-
     // What the network brings.
 
     void onResponse(int acceptor, Response response, Now now, Output out) {

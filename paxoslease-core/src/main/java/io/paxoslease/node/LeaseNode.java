@@ -928,7 +928,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 impossible);
         loseAll(engine.candidacies());
         try {
-            loseAll(engine.parked(engine.parked()));
+            loseAll(engine.parked(0, engine.slots()));
         } catch (RuntimeException defect) {
             LOG.log(Level.ERROR, "Not every loss could be told", defect);
         }

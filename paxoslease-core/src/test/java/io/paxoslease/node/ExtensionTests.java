@@ -128,7 +128,7 @@ class ExtensionTests {
         event();
         accept(1, proposal, at(5_020));
         assertThat(out.notices).isEmpty();
-        assertThat(engine.parked(1).get(0).claims.getFirst().extensionCount).isEqualTo(1);
+        assertThat(engine.picture("r").claims.getFirst().extensionCount).isEqualTo(1);
     }
 
     @Test
