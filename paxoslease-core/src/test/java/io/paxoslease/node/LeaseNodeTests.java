@@ -649,6 +649,32 @@ class LeaseNodeTests {
         assertThat(node.leases(9_000)).hasSize(9_000).containsKey("watched");
     }
 
+    /** It is parked at the first look, and not any more when its slot comes. */
+    @Test
+    void tellsOfALeaseThatIsAskedForWhileThousandsAreLookedAt() {
+        int[] readingsUntilThen = {-1};
+        LeaseNode[] asked = new LeaseNode[1];
+        NodeClock clock = driven(() -> {
+            if (readingsUntilThen[0]-- == 0) {
+                assertThat(asked[0].tryAcquire("job-7777", TIME)).isEmpty();
+            }
+            return new Now(0, 1_000_000);
+        });
+        try (LeaseNode many = new LeaseNode(
+                NodeSettings.standalone("many", TIME), new NoTransport(), new SplittableRandom(1), clock)) {
+            asked[0] = many;
+            many.openAcceptor();
+            many.start();
+            for (int i = 0; i < 10_000; i++) {
+                many.tryAcquire("job-" + i, TIME).orElseThrow().autoExtend();
+            }
+
+            // One for those that are not parked, then one for the first slots.
+            readingsUntilThen[0] = 1;
+            assertThat(many.leases()).hasSize(10_000).containsKey("job-7777");
+        }
+    }
+
     @Test
     void closingReleasesEverything() throws InterruptedException {
         Lease lease = taken("job");
