@@ -62,6 +62,10 @@ final class Claim {
     /** The lease object of the tenure held under this claim, null if none. */
     volatile @Nullable NodeLease lease;
 
+    /** Claims that are let go together with this one while its lease is parked: see {@link ParkedLeases}. */
+    @Nullable
+    Claim @Nullable [] parkedWith;
+
     /** Completed once, with the first tenure or empty. */
     final CompletableFuture<Optional<Lease>> result;
 

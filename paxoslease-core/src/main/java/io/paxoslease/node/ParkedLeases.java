@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * through a few megabytes.
  *
  * <p>A claim that the application can still refer to, through its lease, is remembered weakly while it does, and firmly if it has actions to
- * run. Only those cost objects.
+ * run. Only those cost objects. Claims that were parked one after another are let go together: a weak reference for each would be most of what
+ * a garbage collector has to do while it stops everybody.
  */
 final class ParkedLeases {
 
@@ -54,12 +55,36 @@ final class ParkedLeases {
             long acquiredAtMillis,
             int extensions) {}
 
-    private static final class Remembered extends WeakReference<Claim> {
-        final int slot;
+    /** What {@link ClaimColumn} has for a claim: the claims that were parked together refer to their array, and nobody else does. */
+    private static final class Remembered extends WeakReference<@Nullable Claim[]> {
+        final int[] slots = new int[TOGETHER];
+        int used;
 
-        Remembered(int slot, Claim claim, ReferenceQueue<Claim> gone) {
-            super(claim, gone);
-            this.slot = slot;
+        Remembered(@Nullable Claim[] together, ReferenceQueue<@Nullable Claim[]> gone) {
+            super(together, gone);
+        }
+
+        @Nullable
+        Claim claim(int slot) {
+            @Nullable Claim[] claims = get();
+            return claims == null ? null : claims[position(slot)];
+        }
+
+        void forget(int slot) {
+            @Nullable Claim[] claims = get();
+            if (claims != null) {
+                int position = position(slot);
+                claims[position] = null;
+                slots[position] = ResourceIndex.NONE;
+            }
+        }
+
+        private int position(int slot) {
+            int position = 0;
+            while (slots[position] != slot) {
+                position++;
+            }
+            return position;
         }
     }
 
@@ -72,18 +97,25 @@ final class ParkedLeases {
     /** With less of its T left, in 64ths, a lease can hardly be extended in time any more. */
     private static final int LATE = 4;
 
-    private static final int FORGOTTEN_AT_ONCE = 16;
+    /** How many claims are let go together: as many can be kept although the application refers to only one of them. */
+    private static final int TOGETHER = 8;
+
+    private static final int FORGOTTEN_AT_ONCE = 2;
     private static final long TICK_NANOS = 1_000_000;
     /** Longer than any lease. */
     private static final long NEVER_NANOS = 1L << 62;
 
     private final ResourceIndex index;
-    private final ByteColumn flags = new ByteColumn();
-    private final IntColumn due = new IntColumn();
-    private final NarrowColumn acquiredAt = new NarrowColumn();
-    private final IntColumn extensions = new IntColumn();
+    private final ByteColumn flags = ByteColumn.dense();
+    private final IntColumn due = IntColumn.dense();
+    private final NarrowColumn acquiredAt = NarrowColumn.dense();
+    private final IntColumn extensions = IntColumn.dense();
     private final ClaimColumn claims = new ClaimColumn();
-    private final ReferenceQueue<Claim> gone = new ReferenceQueue<>();
+    private final ReferenceQueue<@Nullable Claim[]> gone = new ReferenceQueue<>();
+    /** Those who are parked now, until there are enough. */
+    private @Nullable Claim[] together = new @Nullable Claim[TOGETHER];
+
+    private Remembered newest = new Remembered(together, gone);
     private int size;
     /** No row is in a slot below this. */
     private int lowest;
@@ -139,11 +171,22 @@ final class ParkedLeases {
         extensions.set(slot, row.extensions);
         Claim claim = row.claim;
         if (claim != null) {
-            claims.set(slot, claim.pinned ? claim : new Remembered(slot, claim, gone));
+            claims.set(slot, claim.pinned ? claim : remember(slot, claim));
         }
         size++;
         lowest = Math.min(lowest, slot);
         setDue(slot, tick);
+    }
+
+    private Remembered remember(int slot, Claim claim) {
+        if (newest.used == TOGETHER) {
+            together = new @Nullable Claim[TOGETHER];
+            newest = new Remembered(together, gone);
+        }
+        newest.slots[newest.used] = slot;
+        together[newest.used++] = claim;
+        claim.parkedWith = together;
+        return newest;
     }
 
     /** Takes a row out; null if the resource is not parked. */
@@ -167,7 +210,13 @@ final class ParkedLeases {
     /** Takes the row in a slot out. */
     Row unpark(int slot) {
         Row row = row(slot);
+        if (claims.get(slot) instanceof Remembered remembered) {
+            remembered.forget(slot);
+        }
         claims.set(slot, null);
+        if (row.claim != null) {
+            row.claim.parkedWith = null;
+        }
         flags.set(slot, 0);
         due.set(slot, 0);
         acquiredAt.clear(slot);
@@ -190,7 +239,7 @@ final class ParkedLeases {
 
     private @Nullable Claim claim(int slot) {
         Object kept = claims.get(slot);
-        return kept instanceof Remembered remembered ? remembered.get() : (Claim) kept;
+        return kept instanceof Remembered remembered ? remembered.claim(slot) : (Claim) kept;
     }
 
     /** The name of the lease in a slot. */
@@ -384,13 +433,14 @@ final class ParkedLeases {
     /** A collection may have made hundreds of thousands unreachable; a few at a time keep pace with what is parked. */
     private void forgetUnreachable() {
         for (int i = 0; i < FORGOTTEN_AT_ONCE; i++) {
-            Reference<? extends Claim> reference = gone.poll();
+            Reference<?> reference = gone.poll();
             if (reference == null) {
                 return;
             }
-            int slot = ((Remembered) reference).slot;
-            if (claims.get(slot) == reference) {
-                claims.set(slot, null);
+            for (int slot : ((Remembered) reference).slots) {
+                if (slot != ResourceIndex.NONE && claims.get(slot) == reference) {
+                    claims.set(slot, null);
+                }
             }
         }
     }

@@ -42,12 +42,12 @@ final class AcceptorTable {
     AcceptorTable(long floor, ResourceIndex index) {
         this.index = index;
         this.incarnations = new Incarnations();
-        this.state = new ByteColumn();
-        this.promised = new LongColumn();
-        this.promisedBy = new IntColumn();
-        this.endNanos = new LongColumn();
-        this.leaseFromPromised = new LongColumn();
-        this.ownerFromPromised = new IntColumn();
+        this.state = ByteColumn.dense();
+        this.promised = LongColumn.dense();
+        this.promisedBy = IntColumn.dense();
+        this.endNanos = LongColumn.dense();
+        this.leaseFromPromised = LongColumn.sparse();
+        this.ownerFromPromised = IntColumn.sparse();
         this.floor = floor;
     }
 

@@ -37,12 +37,12 @@ final class HeldLeases {
     HeldLeases(Incarnation owner, ResourceIndex index) {
         this.owner = owner;
         this.index = index;
-        this.counter = new LongColumn();
-        this.token = new LongColumn();
-        this.endNanos = new LongColumn();
-        this.endWallAhead = new NarrowColumn();
-        this.leaseNanos = new NarrowColumn();
-        this.spent = new LongColumn();
+        this.counter = LongColumn.dense();
+        this.token = LongColumn.dense();
+        this.endNanos = LongColumn.dense();
+        this.endWallAhead = NarrowColumn.dense();
+        this.leaseNanos = NarrowColumn.sparse();
+        this.spent = LongColumn.sparse();
     }
 
     /** An independent copy with an index of its own. */

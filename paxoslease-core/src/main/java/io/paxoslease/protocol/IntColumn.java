@@ -1,5 +1,6 @@
 package io.paxoslease.protocol;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,22 +9,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IntColumn {
 
-    /** Chunks are small enough for every garbage collector's young generation. */
-    private static final int CHUNK_BITS = 10;
-
-    private static final int CHUNK = 1 << CHUNK_BITS;
-    private static final int SMALLEST = 8;
+    private final int bits;
+    private final int chunkLength;
+    /** By how much the first chunk is shorter than the others. */
+    private final int phase;
 
     private int[] @Nullable [] chunks = new int[1][];
-    private short[] others = new short[1];
+    private int[] others = new int[1];
 
     /** The chunk that became all zeros last, so that a row that comes and goes does not make and drop one each time. */
     private int @Nullable [] spare;
 
-    /** Creates a column of zeros. */
-    public IntColumn() {}
+    private IntColumn(int bits, int chunkLength, int phase) {
+        this.bits = bits;
+        this.chunkLength = chunkLength;
+        this.phase = phase;
+    }
 
     IntColumn(IntColumn other) {
+        this(other.bits, other.chunkLength, other.phase);
         chunks = other.chunks.clone();
         others = other.others.clone();
         for (int i = 0; i < chunks.length; i++) {
@@ -32,18 +36,29 @@ public final class IntColumn {
         }
     }
 
+    /** Creates a column of zeros, most of which will be set, in long chunks. Only for slots of a {@link ResourceIndex}. */
+    public static IntColumn dense() {
+        int bits = Chunks.DENSE_BITS - 2;
+        return new IntColumn(bits, (1 << bits) - Chunks.HEADER_BYTES / Integer.BYTES, Chunks.nextPhase());
+    }
+
+    /** Creates a column of zeros, most of which will stay, in short chunks. */
+    public static IntColumn sparse() {
+        return new IntColumn(Chunks.SPARSE_BITS, 1 << Chunks.SPARSE_BITS, 0);
+    }
+
     /** The number of a slot. */
     public int get(int slot) {
-        int index = slot >>> CHUNK_BITS;
+        int index = index(slot);
         int[] chunk = index < chunks.length ? chunks[index] : null;
-        int at = slot & (CHUNK - 1);
+        int at = at(slot, index);
         return chunk == null || at >= chunk.length ? 0 : chunk[at];
     }
 
     /** Sets the number of a slot. */
     public void set(int slot, int value) {
-        int index = slot >>> CHUNK_BITS;
-        int at = slot & (CHUNK - 1);
+        int index = index(slot);
+        int at = at(slot, index);
         int[] chunk = index < chunks.length ? chunks[index] : null;
         if (chunk == null || at >= chunk.length) {
             if (value == 0) {
@@ -54,7 +69,7 @@ public final class IntColumn {
         int before = chunk[at];
         chunk[at] = value;
         if ((before == 0) != (value == 0)) {
-            others[index] += (short) (value == 0 ? -1 : 1);
+            others[index] += value == 0 ? -1 : 1;
             if (others[index] == 0) {
                 chunks[index] = null;
                 spare = chunk;
@@ -62,18 +77,27 @@ public final class IntColumn {
         }
     }
 
+    private int index(int slot) {
+        return (slot + phase) >>> bits;
+    }
+
+    private int at(int slot, int index) {
+        return index == 0 ? slot : (slot + phase) & ((1 << bits) - 1);
+    }
+
     private int[] grow(int index, int at) {
         if (index >= chunks.length) {
             int length = Math.max(index + 1, chunks.length * 2);
-            chunks = java.util.Arrays.copyOf(chunks, length);
-            others = java.util.Arrays.copyOf(others, length);
+            chunks = Arrays.copyOf(chunks, length);
+            others = Arrays.copyOf(others, length);
         }
         int[] old = chunks[index];
-        int length = index > 0 ? CHUNK : Math.min(CHUNK, Math.max(SMALLEST, Integer.highestOneBit(at) * 2));
+        int some = Math.max(Chunks.SMALLEST, Integer.highestOneBit(at) * 2);
+        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, some);
         int[] zeros = spare;
         int[] chunk;
         if (old != null) {
-            chunk = java.util.Arrays.copyOf(old, length);
+            chunk = Arrays.copyOf(old, length);
         } else if (zeros != null && zeros.length >= length) {
             chunk = zeros;
             spare = null;

@@ -11,10 +11,19 @@ public final class NarrowColumn {
     private long base;
     private boolean based;
 
-    /** Creates an empty column; no slot may be read before it was set. */
-    public NarrowColumn() {
-        low = new IntColumn();
-        high = new IntColumn();
+    private NarrowColumn(IntColumn low) {
+        this.low = low;
+        this.high = IntColumn.sparse();
+    }
+
+    /** Creates an empty column of numbers most of which differ; no slot may be read before it was set. */
+    public static NarrowColumn dense() {
+        return new NarrowColumn(IntColumn.dense());
+    }
+
+    /** Creates an empty column of numbers most of which are equal; no slot may be read before it was set. */
+    public static NarrowColumn sparse() {
+        return new NarrowColumn(IntColumn.sparse());
     }
 
     NarrowColumn(NarrowColumn other) {

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * name is stored once, and its slot is used again when every role has given it back.
  *
  * <pre>
- *   hash of the name --top bits--> segment --low bits--> place     name's chunk (256 slots)
- *                                  [ 0 | 18 | 0 | 3 | 0 … ]        offsets [ 17 | 0 | 34 … ]   users [ 3 | 1 | 0 … ]
- *                  5 bits of the hash, 27 of slot + 1; 0 = empty   bytes   [ 16 lease-0000000001 | 16 lease-… ]
+ *   hash of the name --top bits--> segment --low bits--> place     slot   place of the name (4)   users (1)
+ *                                  [ 0 | 18 | 0 | 3 | 0 … ]         2      …34 in a NameStore      ACCEPTOR | NODE
+ *                  5 bits of the hash, 27 of slot + 1; 0 = empty    17     …578                    ACCEPTOR
  * </pre>
  *
- * <p>About 27 bytes for a name of 16, at ten million. A segment of the open-addressing table doubles on its own, and names move only within
- * their chunk, so no call takes longer than some milliseconds. The bits of the hash in an entry spare a look at other names, which are far
+ * <p>About 28 bytes for a name of 16, at ten million. A segment of the open-addressing table doubles on its own, and few names are moved at a
+ * time, so no call takes longer than some milliseconds. The bits of the hash in an entry spare a look at other names, which are far
  * away in memory. Safe for concurrent use: every method is one short step under the index's own lock, which is the innermost one.
  */
 public final class ResourceIndex {
@@ -34,25 +34,32 @@ public final class ResourceIndex {
     public static final int NODE = 4;
 
     private static final int SEGMENT_BITS = 10;
+    private static final int SMALLEST_SEGMENT = 16;
+    /** From which length on segments are in slabs. */
+    private static final int LONG_SEGMENT = 4_096;
+
+    private static final int SLAB = ((1 << Chunks.DENSE_BITS) - Chunks.HEADER_BYTES) / Integer.BYTES;
     private static final int SMALL = 8_192;
     private static final int SLOT_BITS = 27;
     private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
     private static final int ENTRY_HASH_SHIFT = 40;
     private static final int MAX_SLOTS = SLOT_MASK - 1;
-    private static final int CHUNK_BITS = 8;
-    private static final int CHUNK = 1 << CHUNK_BITS;
-    private static final int MAX_CHUNK_BYTES = 1 << 16;
-    private static final char NOWHERE = 0xffff;
+    /** As many times the bytes of a name that is added; a third of what is moved is not in use, so three would keep pace. */
+    private static final int MOVED_AT_ONCE = 4;
+
     private static final int MOST_RECENT = 32_768;
     private static final VarHandle EIGHT_BYTES =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private int[][] segments = {new int[16]};
-    private int[] segmentSizes = {0};
-    private byte[] @Nullable [] bytes = new byte[1][];
-    private char[] @Nullable [] offsets = new char[1][];
-    private byte[] @Nullable [] users = new byte[1][];
-    private int[] filled = new int[1];
+    private Segment[] segments = {new Segment(new int[SMALLEST_SEGMENT], 0, SMALLEST_SEGMENT)};
+    /** Where the next segments are made: they stay, and no garbage collector moves long arrays. */
+    private int[] slab = {};
+
+    private int slabEnd;
+
+    private final ByteColumn users;
+    private final IntColumn places;
+    private final NameStore names;
     private final IntColumn free;
     private int freeCount;
     private int used;
@@ -73,32 +80,48 @@ public final class ResourceIndex {
     /** Behind the slot that was looked up last. Who has many leases asks for one after another, in the order in which they were added here. */
     private int next;
 
+    /** A part of the open-addressing table: a power of two of entries, after the last of which comes the first. */
+    private static final class Segment {
+        final int[] entries;
+        final int start;
+        final int mask;
+        int size;
+
+        Segment(int[] entries, int start, int length) {
+            this.entries = entries;
+            this.start = start;
+            this.mask = length - 1;
+        }
+
+        Segment(Segment other) {
+            this(Arrays.copyOfRange(other.entries, other.start, other.start + other.mask + 1), 0, other.mask + 1);
+            size = other.size;
+        }
+
+        int get(int at) {
+            return entries[start + (at & mask)];
+        }
+
+        void set(int at, int entry) {
+            entries[start + (at & mask)] = entry;
+        }
+    }
+
     /** Creates an empty index. */
     public ResourceIndex() {
-        free = new IntColumn();
+        users = ByteColumn.dense();
+        places = IntColumn.dense();
+        names = new NameStore();
+        free = IntColumn.sparse();
     }
 
     ResourceIndex(ResourceIndex other) {
         synchronized (other) {
-            segments = other.segments.clone();
-            for (int i = 0; i < segments.length; i++) {
-                segments[i] = segments[i].clone();
-            }
-            segmentSizes = other.segmentSizes.clone();
-            bytes = other.bytes.clone();
-            offsets = other.offsets.clone();
-            users = other.users.clone();
-            for (int i = 0; i < bytes.length; i++) {
-                byte[] names = bytes[i];
-                char[] starts = offsets[i];
-                byte[] bits = users[i];
-                if (names != null && starts != null && bits != null) {
-                    bytes[i] = names.clone();
-                    offsets[i] = starts.clone();
-                    users[i] = bits.clone();
-                }
-            }
-            filled = other.filled.clone();
+            segments = new Segment[other.segments.length];
+            Arrays.setAll(segments, i -> new Segment(other.segments[i]));
+            users = new ByteColumn(other.users);
+            places = new IntColumn(other.places);
+            names = new NameStore(other.names);
             free = new IntColumn(other.free);
             freeCount = other.freeCount;
             used = other.used;
@@ -110,14 +133,14 @@ public final class ResourceIndex {
     public synchronized int find(String name, int user) {
         int at = recentAt(name.hashCode());
         int slot = isRecent(name, at) ? recentSlots[at] : lookUp(name);
-        return slot != NONE && (users(slot) & user) != 0 ? slot : NONE;
+        return slot != NONE && (users.get(slot) & user) != 0 ? slot : NONE;
     }
 
     private int lookUp(String name) {
         if (!encode(name)) {
             return NONE;
         }
-        if (next < used && users(next) != 0 && isScratch(next)) {
+        if (next < used && users.get(next) != 0 && isScratch(next)) {
             return next++;
         }
         int slot = lookUp(hash());
@@ -158,15 +181,16 @@ public final class ResourceIndex {
 
     /** That of the name as a string. */
     private int hashCodeOf(int slot) {
-        byte[] names = part(bytes, slot);
-        int start = start(slot) + 1;
-        int end = start + (names[start - 1] & 0xff);
+        int place = places.get(slot);
+        byte[] bytes = names.bytes(place);
+        int start = names.start(place);
+        int end = start + names.length(place);
         int hashCode = 0;
         for (int i = start; i < end; i++) {
-            if (names[i] < 0) {
+            if (bytes[i] < 0) {
                 return name(slot).hashCode();
             }
-            hashCode = 31 * hashCode + names[i];
+            hashCode = 31 * hashCode + bytes[i];
         }
         return hashCode;
     }
@@ -175,7 +199,7 @@ public final class ResourceIndex {
     public synchronized int add(String name, int user) {
         int at = recentAt(name.hashCode());
         int slot = isRecent(name, at) ? recentSlots[at] : findOrStore(name);
-        part(users, slot)[slot & (CHUNK - 1)] |= (byte) user;
+        users.set(slot, users.get(slot) | user);
         return slot;
     }
 
@@ -187,46 +211,49 @@ public final class ResourceIndex {
         int slot = lookUp(hash);
         if (slot == NONE) {
             slot = freeCount > 0 ? popFree() : nextUnused();
-            store(slot);
+            places.set(slot, names.add(scratch, 0, scratchLength));
             insert(hash, slot);
             size++;
+            moveSome();
         }
         remember(name, slot);
         return slot;
     }
 
     private int nextUnused() {
-        if (used == MAX_SLOTS) {
-            throw new IllegalStateException("There are " + used + " resources, more than an index can number");
+        while (!Chunks.isUsable(used)) {
+            used++;
+        }
+        if (used >= MAX_SLOTS) {
+            throw new IllegalStateException("There are " + size + " resources, more than an index can number");
         }
         return used++;
     }
 
     /** Gives a slot back; it is used again when nobody uses it any more. */
     public synchronized void remove(int slot, int user) {
-        byte[] chunk = part(users, slot);
-        int at = slot & (CHUNK - 1);
-        int left = chunk[at] & ~user;
-        if (left == chunk[at]) {
+        int before = users.get(slot);
+        int left = before & ~user;
+        if (left == before) {
             throw new IllegalStateException("Slot " + slot + " is not used by " + user);
         }
         if (left == 0) {
             forget(slot);
             erase(hashOf(slot), slot);
+            names.drop(places.get(slot));
             free.set(freeCount++, slot);
             size--;
         }
-        chunk[at] = (byte) left;
+        users.set(slot, left);
     }
 
     /** The name in a slot that is in use. */
     public synchronized String name(int slot) {
-        if (slot >= used || users(slot) == 0) {
+        if (slot >= used || users.get(slot) == 0) {
             throw new IllegalStateException("Slot " + slot + " holds no resource");
         }
-        byte[] names = part(bytes, slot);
-        int start = start(slot);
-        String name = new String(names, start + 1, names[start] & 0xff, StandardCharsets.UTF_8);
+        int place = places.get(slot);
+        String name = new String(names.bytes(place), names.start(place), names.length(place), StandardCharsets.UTF_8);
         remember(name, slot);
         return name;
     }
@@ -275,9 +302,11 @@ public final class ResourceIndex {
     }
 
     private long hashOf(int slot) {
-        byte[] names = part(bytes, slot);
-        int start = start(slot);
-        return hash(names, start + 1, names[start] & 0xff);
+        return hashAt(places.get(slot));
+    }
+
+    private long hashAt(int place) {
+        return hash(names.bytes(place), names.start(place), names.length(place));
     }
 
     private static long hash(byte[] name, int start, int length) {
@@ -301,88 +330,43 @@ public final class ResourceIndex {
     }
 
     private boolean isScratch(int slot) {
-        byte[] names = part(bytes, slot);
-        int start = start(slot);
-        int length = names[start] & 0xff;
-        return length == scratchLength
-                && Arrays.equals(names, start + 1, start + 1 + length, scratch, 0, scratchLength);
+        int place = places.get(slot);
+        int start = names.start(place);
+        return names.length(place) == scratchLength
+                && Arrays.equals(names.bytes(place), start, start + scratchLength, scratch, 0, scratchLength);
     }
 
-    private int start(int slot) {
-        return part(offsets, slot)[slot & (CHUNK - 1)];
-    }
-
-    private int users(int slot) {
-        return part(users, slot)[slot & (CHUNK - 1)];
-    }
-
-    private void store(int slot) {
-        int chunk = slot >>> CHUNK_BITS;
-        makeChunk(chunk);
-        byte[] names = part(bytes, slot);
-        char[] starts = part(offsets, slot);
-        int at = slot & (CHUNK - 1);
-        int start = starts[at];
-        if (start == NOWHERE || (names[start] & 0xff) < scratchLength) {
-            starts[at] = NOWHERE;
-            if (filled[chunk] + 1 + scratchLength > names.length) {
-                names = repack(chunk, 1 + scratchLength);
+    /** Moves more bytes than were just added, where many are not in use. */
+    private void moveSome() {
+        int bytes = 0;
+        while (bytes < MOVED_AT_ONCE * (1 + scratchLength)) {
+            long next = names.toMove();
+            if (next == NameStore.NONE) {
+                return;
             }
-            start = filled[chunk];
-            starts[at] = (char) start;
-            filled[chunk] += 1 + scratchLength;
-        }
-        names[start] = (byte) scratchLength;
-        System.arraycopy(scratch, 0, names, start + 1, scratchLength);
-    }
-
-    private void makeChunk(int chunk) {
-        if (chunk >= bytes.length) {
-            int length = bytes.length * 2;
-            bytes = Arrays.copyOf(bytes, length);
-            offsets = Arrays.copyOf(offsets, length);
-            users = Arrays.copyOf(users, length);
-            filled = Arrays.copyOf(filled, length);
-        }
-        if (bytes[chunk] == null) {
-            bytes[chunk] = new byte[64];
-            users[chunk] = new byte[CHUNK];
-            char[] starts = new char[CHUNK];
-            Arrays.fill(starts, NOWHERE);
-            offsets[chunk] = starts;
+            int place = (int) next;
+            int length = names.length(place);
+            int slot = slotAt(place);
+            if (slot != NONE) {
+                places.set(slot, names.add(names.bytes(place), names.start(place), length));
+                names.drop(place);
+            }
+            bytes += 1 + length;
         }
     }
 
-    /** Moves the names of a chunk together, into an array with room for one more, and for as many more of that kind as it will have. */
-    private byte[] repack(int chunk, int room) {
-        int first = chunk << CHUNK_BITS;
-        byte[] names = part(bytes, first);
-        char[] starts = part(offsets, first);
-        byte[] bits = part(users, first);
-        int needed = room;
-        int count = 1;
-        for (int i = 0; i < CHUNK; i++) {
-            if (bits[i] != 0) {
-                needed += 1 + (names[starts[i]] & 0xff);
-                count++;
+    /** The slot whose name is at a place, NONE if that is not in use. */
+    private int slotAt(int place) {
+        long hash = hashAt(place);
+        Segment segment = segments[segmentOf(hash)];
+        int bits = hashBits(hash);
+        int entry;
+        for (int at = (int) hash; (entry = segment.get(at)) != 0; at++) {
+            if ((entry & ~SLOT_MASK) == bits && places.get(slotOf(entry)) == place) {
+                return slotOf(entry);
             }
         }
-        int all = Math.min(MAX_CHUNK_BYTES, needed + needed / count * (CHUNK - count));
-        byte[] packed = new byte[Math.max(needed, Math.min(all, needed * 2))];
-        int end = 0;
-        for (int i = 0; i < CHUNK; i++) {
-            if (bits[i] != 0) {
-                int length = 1 + (names[starts[i]] & 0xff);
-                System.arraycopy(names, starts[i], packed, end, length);
-                starts[i] = (char) end;
-                end += length;
-            } else {
-                starts[i] = NOWHERE;
-            }
-        }
-        bytes[chunk] = packed;
-        filled[chunk] = end;
-        return packed;
+        return NONE;
     }
 
     private int popFree() {
@@ -398,11 +382,10 @@ public final class ResourceIndex {
     }
 
     private int lookUp(long hash) {
-        int[] segment = segments[segmentOf(hash)];
-        int mask = segment.length - 1;
+        Segment segment = segments[segmentOf(hash)];
         int bits = hashBits(hash);
-        for (int at = (int) hash & mask; segment[at] != 0; at = (at + 1) & mask) {
-            int entry = segment[at];
+        int entry;
+        for (int at = (int) hash; (entry = segment.get(at)) != 0; at++) {
             if ((entry & ~SLOT_MASK) == bits && isScratch(slotOf(entry))) {
                 return slotOf(entry);
             }
@@ -423,85 +406,76 @@ public final class ResourceIndex {
         if (size == SMALL && segments.length == 1) {
             split();
         }
-        int number = segmentOf(hash);
-        if (segmentSizes[number] * 4 >= segments[number].length * 3) {
-            grow(number);
-        }
-        put(number, hash, slot);
-    }
-
-    private void put(int number, long hash, int slot) {
-        int[] segment = segments[number];
-        int mask = segment.length - 1;
-        int at = (int) hash & mask;
-        while (segment[at] != 0) {
-            at = (at + 1) & mask;
-        }
-        segment[at] = hashBits(hash) | (slot + 1);
-        segmentSizes[number]++;
-    }
-
-    private void grow(int number) {
-        int[] old = segments[number];
-        segments[number] = new int[old.length * 2];
-        segmentSizes[number] = 0;
-        for (int entry : old) {
-            if (entry != 0) {
-                put(number, hashOf(slotOf(entry)), slotOf(entry));
-            }
-        }
+        put(hash, slot);
     }
 
     private void split() {
-        int[] old = segments[0];
-        segments = new int[1 << SEGMENT_BITS][];
-        segmentSizes = new int[1 << SEGMENT_BITS];
-        Arrays.setAll(segments, i -> new int[16]);
-        for (int entry : old) {
+        Segment old = segments[0];
+        segments = new Segment[1 << SEGMENT_BITS];
+        Arrays.setAll(segments, i -> makeSegment(SMALLEST_SEGMENT));
+        putAll(old);
+    }
+
+    private void put(long hash, int slot) {
+        int number = segmentOf(hash);
+        Segment segment = segments[number];
+        if (isFull(number, segment)) {
+            segments[number] = makeSegment(2 * (segment.mask + 1));
+            putAll(segment);
+            segment = segments[number];
+        }
+        int at = (int) hash;
+        while (segment.get(at) != 0) {
+            at++;
+        }
+        segment.set(at, hashBits(hash) | (slot + 1));
+        segment.size++;
+    }
+
+    private void putAll(Segment old) {
+        for (int at = 0; at <= old.mask; at++) {
+            int entry = old.get(at);
             if (entry != 0) {
-                long hash = hashOf(slotOf(entry));
-                int number = segmentOf(hash);
-                if (segmentSizes[number] * 4 >= segments[number].length * 3) {
-                    grow(number);
-                }
-                put(number, hash, slotOf(entry));
+                put(hashOf(slotOf(entry)), slotOf(entry));
             }
         }
+    }
+
+    /** Segments are filled to 10 to 13 sixteenths, each to another part: all fill alike, and must not double at the same time. */
+    private boolean isFull(int number, Segment segment) {
+        long limit = (10L << SEGMENT_BITS) + 3L * number;
+        return (long) segment.size << (4 + SEGMENT_BITS) >= (segment.mask + 1) * limit;
+    }
+
+    /** A slab that no segment is in any more is garbage: segments next to each other are made, and given up, one after another. */
+    private Segment makeSegment(int length) {
+        if (length < LONG_SEGMENT || length > SLAB) {
+            return new Segment(new int[length], 0, length);
+        }
+        if (slabEnd + length > slab.length) {
+            slab = new int[SLAB];
+            slabEnd = 0;
+        }
+        slabEnd += length;
+        return new Segment(slab, slabEnd - length, length);
     }
 
     /** Takes an entry out and moves those behind it that would not be found any more. */
     private void erase(long hash, int slot) {
-        int number = segmentOf(hash);
-        int[] segment = segments[number];
-        int mask = segment.length - 1;
-        int hole = (int) hash & mask;
-        while (slotOf(segment[hole]) != slot) {
-            hole = (hole + 1) & mask;
+        Segment segment = segments[segmentOf(hash)];
+        int hole = (int) hash;
+        while (slotOf(segment.get(hole)) != slot) {
+            hole++;
         }
-        for (int at = (hole + 1) & mask; segment[at] != 0; at = (at + 1) & mask) {
-            int home = (int) hashOf(slotOf(segment[at])) & mask;
-            if (((at - home) & mask) >= ((at - hole) & mask)) {
-                segment[hole] = segment[at];
+        int entry;
+        for (int at = hole + 1; (entry = segment.get(at)) != 0; at++) {
+            int home = (int) hashOf(slotOf(entry));
+            if (((at - home) & segment.mask) >= ((at - hole) & segment.mask)) {
+                segment.set(hole, entry);
                 hole = at;
             }
         }
-        segment[hole] = 0;
-        segmentSizes[number]--;
-    }
-
-    private static byte[] part(byte[] @Nullable [] chunks, int slot) {
-        byte[] chunk = chunks[slot >>> CHUNK_BITS];
-        if (chunk == null) {
-            throw new IllegalStateException("Slot " + slot + " was never used");
-        }
-        return chunk;
-    }
-
-    private static char[] part(char[] @Nullable [] chunks, int slot) {
-        char[] chunk = chunks[slot >>> CHUNK_BITS];
-        if (chunk == null) {
-            throw new IllegalStateException("Slot " + slot + " was never used");
-        }
-        return chunk;
+        segment.set(hole, 0);
+        segment.size--;
     }
 }

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ColumnTests {
 
@@ -22,18 +24,25 @@ class ColumnTests {
         Long.MIN_VALUE
     };
 
-    @Test
-    void everyNumberIsKeptExactlyWhateverWasSetBefore() {
+    /** Some rows of the first chunk, some chunks, and the ends of the longest. */
+    private static final int[] SLOTS = {20, 5_000, 300_000, 2_200_000};
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void everyNumberIsKeptExactlyWhateverWasSetBefore(boolean dense) {
         for (long base : LONGS) {
-            NarrowColumn narrow = new NarrowColumn();
+            NarrowColumn narrow = dense ? NarrowColumn.dense() : NarrowColumn.sparse();
             narrow.set(0, base);
             Random random = new Random(base);
-            LongColumn longs = new LongColumn();
-            IntColumn ints = new IntColumn();
-            ByteColumn bytes = new ByteColumn();
+            LongColumn longs = dense ? LongColumn.dense() : LongColumn.sparse();
+            IntColumn ints = dense ? IntColumn.dense() : IntColumn.sparse();
+            ByteColumn bytes = dense ? ByteColumn.dense() : ByteColumn.sparse();
             Map<Integer, Long> expected = new HashMap<>();
             for (int step = 0; step < 50_000; step++) {
-                int slot = 1 + random.nextInt(random.nextBoolean() ? 20 : 5_000);
+                int slot = 1 + random.nextInt(SLOTS[random.nextInt(SLOTS.length)]);
+                if (dense && !Chunks.isUsable(slot)) {
+                    continue;
+                }
                 long value = base + LONGS[random.nextInt(LONGS.length)] + random.nextInt(3);
                 expected.put(slot, value);
                 narrow.set(slot, value);
@@ -61,8 +70,17 @@ class ColumnTests {
     }
 
     @Test
-    void aSlotThatWasNeverSetIsZero() {
-        LongColumn column = new LongColumn();
+    void longChunksFillRegionsOfTheCollector() {
+        assertThat(Chunks.regionBits(64L << 20)).isEqualTo(20);
+        assertThat(Chunks.regionBits(1L << 30)).isEqualTo(20);
+        assertThat(Chunks.regionBits(6L << 30)).isEqualTo(22);
+        assertThat(Chunks.regionBits(1L << 40)).isEqualTo(22);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSlotThatWasNeverSetIsZero(boolean dense) {
+        LongColumn column = dense ? LongColumn.dense() : LongColumn.sparse();
         assertThat(column.get(1_000_000)).isZero();
         column.set(1_000_000, 5);
         assertThat(column.get(999_999)).isZero();

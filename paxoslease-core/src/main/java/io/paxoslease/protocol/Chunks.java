@@ -1,0 +1,50 @@
+package io.paxoslease.protocol;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How long the chunks of columns are. Memory that stays is best not handed to a garbage collector's young generation, which copies it, to pages that were
+ * perhaps never touched before, while it stops everybody: G1 puts an array that is longer than half of one of its regions in regions of its own,
+ * and never moves it. So a chunk of a column that is used throughout fills one region, or several if regions are smaller than is assumed here.
+ *
+ * <p>It is as many bytes as a region has but for {@link #HEADER_BYTES}. So that a slot is found by its bits nevertheless, as many slots are not used
+ * at the end of each {@link #STRIDE}.
+ */
+final class Chunks {
+
+    /** Of a column in which most numbers are zero, so that its chunks are often all zeros and take no memory. */
+    static final int SPARSE_BITS = 10;
+
+    static final int SMALLEST = 8;
+
+    /** Of as many bytes as a region has. */
+    static final int DENSE_BITS = regionBits(Runtime.getRuntime().maxMemory());
+
+    /** An array's, at most, with any options. */
+    static final int HEADER_BYTES = 24;
+
+    private static final int STRIDE = 8_192;
+    private static final int STRIDES = 16;
+    private static final AtomicInteger PHASE = new AtomicInteger();
+
+    private Chunks() {}
+
+    /** Whether columns have room for a slot. */
+    static boolean isUsable(int slot) {
+        return (slot & (STRIDE - 1)) < STRIDE - HEADER_BYTES;
+    }
+
+    /** Long chunks take a while to clear. Columns begin theirs at different slots, so that one row does not wait for those of all its columns. */
+    static int nextPhase() {
+        return STRIDE * Math.floorMod(PHASE.getAndIncrement(), STRIDES);
+    }
+
+    /** G1 divides its heap into some 2,048 regions of a power of two. With more than four mebibytes clearing one would take long itself. */
+    static int regionBits(long heapBytes) {
+        int bits = 20;
+        while (1 << bits < heapBytes / 2048 && bits < 22) {
+            bits++;
+        }
+        return bits;
+    }
+}
