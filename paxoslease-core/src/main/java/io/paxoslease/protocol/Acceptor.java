@@ -257,7 +257,7 @@ public class Acceptor {
             return refuse(Refusal.COUNTER_TOO_FAR_AHEAD);
         }
         table.sweep(now, SWEPT_PER_REQUEST);
-        if (table.size() >= maxResources && table.find(request.resource()) == ResourceIndex.NONE) {
+        if ((table.size() >= maxResources || table.isFull()) && table.find(request.resource()) == ResourceIndex.NONE) {
             return refuse(Refusal.TABLE_FULL);
         }
         return false;

@@ -180,6 +180,11 @@ final class AcceptorTable {
         index.remove(slot, ResourceIndex.ACCEPTOR);
     }
 
+    /** Whether there is no room for other names. */
+    boolean isFull() {
+        return index.isFull();
+    }
+
     /** How many rows there are. */
     int size() {
         return rows;

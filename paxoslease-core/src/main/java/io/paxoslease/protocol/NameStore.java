@@ -22,7 +22,9 @@ final class NameStore {
 
     private static final int BITS = Chunks.DENSE_BITS;
     private static final int SLAB = (1 << BITS) - Chunks.HEADER_BYTES;
-    private static final int MAX_SLABS = 1 << (Integer.SIZE - BITS);
+    /** As many as a place has numbers for. */
+    static final int MAX_SLABS = 1 << (Integer.SIZE - BITS);
+
     private static final int SMALLEST = 1 + Names.MAX_RESOURCE_BYTES;
 
     private byte[] @Nullable [] slabs = {new byte[SMALLEST]};
@@ -36,8 +38,12 @@ final class NameStore {
     private int emptiedTo;
     private long liveBytes;
     private long allBytes = SMALLEST;
+    private int slabCount = 1;
+    private final int maxSlabs;
 
-    NameStore() {}
+    NameStore(int maxSlabs) {
+        this.maxSlabs = maxSlabs;
+    }
 
     NameStore(NameStore other) {
         slabs = other.slabs.clone();
@@ -52,6 +58,8 @@ final class NameStore {
         emptiedTo = other.emptiedTo;
         liveBytes = other.liveBytes;
         allBytes = other.allBytes;
+        slabCount = other.slabCount;
+        maxSlabs = other.maxSlabs;
     }
 
     /** Stores a name and returns its place. */
@@ -109,6 +117,11 @@ final class NameStore {
         return Integer.toUnsignedLong(place);
     }
 
+    /** Whether the last slab is being filled; it is for those who cannot be refused. */
+    boolean isFull() {
+        return slabCount >= maxSlabs;
+    }
+
     /** How many bytes are taken, for names and for what was left of them. */
     long allBytes() {
         return allBytes;
@@ -133,8 +146,9 @@ final class NameStore {
         while (number < slabs.length && slabs[number] != null) {
             number++;
         }
-        if (number == MAX_SLABS) {
-            throw new IllegalStateException("The names of resources take more than 4 GiB");
+        if (slabCount == maxSlabs) {
+            throw new IllegalStateException(
+                    "The names of resources take " + allBytes + " bytes, more than an index can number");
         }
         if (number == slabs.length) {
             slabs = Arrays.copyOf(slabs, number * 2);
@@ -145,6 +159,7 @@ final class NameStore {
         slabs[number] = slab;
         ends[number] = 0;
         allBytes += slab.length;
+        slabCount++;
         filling = number;
         return slab;
     }
@@ -152,6 +167,7 @@ final class NameStore {
     private void close(int number) {
         allBytes -= slab(number).length;
         slabs[number] = null;
+        slabCount--;
         if (number == emptying) {
             emptying = -1;
         }

@@ -40,6 +40,9 @@ public final class ResourceIndex {
 
     private static final int SLAB = ((1 << Chunks.DENSE_BITS) - Chunks.HEADER_BYTES) / Integer.BYTES;
     private static final int SMALL = 8_192;
+    /** For those who cannot be refused. */
+    private static final int FEW = 1 << 20;
+
     private static final int SLOT_BITS = 27;
     private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
     private static final int ENTRY_HASH_SHIFT = 40;
@@ -64,6 +67,7 @@ public final class ResourceIndex {
     private int freeCount;
     private int used;
     private int size;
+    private volatile boolean full;
 
     private byte[] scratch = new byte[0];
     private int scratchLength;
@@ -109,9 +113,13 @@ public final class ResourceIndex {
 
     /** Creates an empty index. */
     public ResourceIndex() {
+        this(NameStore.MAX_SLABS);
+    }
+
+    ResourceIndex(int maxSlabs) {
         users = ByteColumn.dense();
         places = IntColumn.dense();
-        names = new NameStore();
+        names = new NameStore(maxSlabs);
         free = IntColumn.sparse();
     }
 
@@ -215,6 +223,7 @@ public final class ResourceIndex {
             insert(hash, slot);
             size++;
             moveSome();
+            noteWhetherFull();
         }
         remember(name, slot);
         return slot;
@@ -243,6 +252,7 @@ public final class ResourceIndex {
             names.drop(places.get(slot));
             free.set(freeCount++, slot);
             size--;
+            noteWhetherFull();
         }
         users.set(slot, left);
     }
@@ -256,6 +266,18 @@ public final class ResourceIndex {
         String name = new String(names.bytes(place), names.start(place), names.length(place), StandardCharsets.UTF_8);
         remember(name, slot);
         return name;
+    }
+
+    /** Whether there is hardly room for more names: at about four gigabytes of them, or 130 million. */
+    public boolean isFull() {
+        return full;
+    }
+
+    private void noteWhetherFull() {
+        boolean isFull = names.isFull() || used >= MAX_SLOTS - FEW && freeCount == 0;
+        if (isFull != full) {
+            full = isFull;
+        }
     }
 
     /** How many names have a slot. */

@@ -218,6 +218,40 @@ class AcceptorTests {
     }
 
     @Nested
+    class RoomForNames {
+
+        /** Slabs are longer the more there is. The names of leases that ended make room again. */
+        @Test
+        void takesNoPartInNewLeasesWhereThereIsNone() {
+            ResourceIndex index = new ResourceIndex(16);
+            Acceptor small = new Acceptor(new Timing(MAX_LEASE, 0), Integer.MAX_VALUE, at(0), index);
+            small.open(at(0));
+            double later = MAX_LEASE / (double) SECOND + 1;
+            int taken = 0;
+            while (small.onProposeRequest(new ProposeRequest(longName(taken), ballot(5, P), SECOND), at(later))
+                    != null) {
+                taken++;
+            }
+            assertThat(taken).isGreaterThan(1_000);
+            assertThat(small.refusals()).containsOnlyKeys(Acceptor.Refusal.TABLE_FULL);
+            assertThat(small.onProposeRequest(new ProposeRequest(longName(7), ballot(6, P), SECOND), at(later)))
+                    .as("a lease that is known")
+                    .isNotNull();
+            index.add("the node's own", ResourceIndex.NODE);
+            double over = later + 10;
+            int tries = 0;
+            while (small.onProposeRequest(new ProposeRequest(longName(taken), ballot(9, P), SECOND), at(over))
+                    == null) {
+                assertThat(tries++).isLessThan(taken);
+            }
+        }
+
+        private static String longName(int i) {
+            return String.format("%0255d", i);
+        }
+    }
+
+    @Nested
     class X2PlausibleCounters {
 
         @Test

@@ -14,7 +14,7 @@ class NameStoreTests {
 
     private static final int SLAB = 1 << 20;
 
-    private final NameStore store = new NameStore();
+    private final NameStore store = new NameStore(NameStore.MAX_SLABS);
     private final List<String> names = new ArrayList<>();
     private final Map<String, Integer> places = new HashMap<>();
     private final Map<Integer, String> namesAt = new HashMap<>();
