@@ -92,8 +92,7 @@ public final class ByteColumn {
             others = Arrays.copyOf(others, length);
         }
         byte[] old = chunks[index];
-        int some = Math.max(Chunks.SMALLEST, Integer.highestOneBit(at) * 2);
-        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, some);
+        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, Chunks.someAbove(at, phase));
         byte[] zeros = spare;
         byte[] chunk;
         if (old != null) {

@@ -15,14 +15,13 @@ final class Chunks {
     /** Of a column in which most numbers are zero, so that its chunks are often all zeros and take no memory. */
     static final int SPARSE_BITS = 10;
 
-    static final int SMALLEST = 8;
-
     /** Of as many bytes as a region has. */
     static final int DENSE_BITS = regionBits(Runtime.getRuntime().maxMemory());
 
     /** An array's, at most, with any options. */
     static final int HEADER_BYTES = 24;
 
+    private static final int SMALLEST = 8;
     private static final int STRIDE = 8_192;
     private static final int STRIDES = 16;
     private static final AtomicInteger PHASE = new AtomicInteger();
@@ -34,9 +33,18 @@ final class Chunks {
         return (slot & (STRIDE - 1)) < STRIDE - HEADER_BYTES;
     }
 
-    /** Long chunks take a while to clear. Columns begin theirs at different slots, so that one row does not wait for those of all its columns. */
+    /** Long chunks take a while to clear. Columns begin theirs at different slots, so that no row waits for those of all its columns. */
     static int nextPhase() {
         return STRIDE * Math.floorMod(PHASE.getAndIncrement(), STRIDES);
+    }
+
+    /** How long the first chunk is to be that has room for {@code at}. It doubles, in each column at other lengths. */
+    static int someAbove(int at, int phase) {
+        int length = SMALLEST + phase / STRIDE;
+        while (length <= at) {
+            length *= 2;
+        }
+        return length;
     }
 
     /** G1 divides its heap into some 2,048 regions of a power of two. With more than four mebibytes clearing one would take long itself. */

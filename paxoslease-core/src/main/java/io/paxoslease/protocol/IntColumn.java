@@ -92,8 +92,7 @@ public final class IntColumn {
             others = Arrays.copyOf(others, length);
         }
         int[] old = chunks[index];
-        int some = Math.max(Chunks.SMALLEST, Integer.highestOneBit(at) * 2);
-        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, some);
+        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, Chunks.someAbove(at, phase));
         int[] zeros = spare;
         int[] chunk;
         if (old != null) {
