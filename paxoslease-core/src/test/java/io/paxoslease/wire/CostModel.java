@@ -160,7 +160,7 @@ record CostModel(int acceptors, int cellBytes, int idBytes, int nameBytes) {
     // Memory of one lease in bytes, from the layouts that the tables draw. LeaseMemory measures it.
 
     private int indexed() {
-        return 11 + nameBytes;
+        return 12 + nameBytes;
     }
 
     int acceptorMemory() {
