@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A number for each slot of a table, zero where none was set. It grows by chunks and never copies more than one, so that no call takes
- * long; a chunk in which every number is zero takes no memory. Not safe for concurrent use.
+ * long; a chunk in which every number is zero takes no memory, but for the last of them. Not safe for concurrent use.
  */
 public final class ByteColumn {
 

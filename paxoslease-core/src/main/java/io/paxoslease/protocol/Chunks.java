@@ -21,9 +21,9 @@ final class Chunks {
     /** An array's, at most, with any options. */
     static final int HEADER_BYTES = 24;
 
-    private static final int SMALLEST = 8;
     private static final int STRIDE = 8_192;
     private static final int STRIDES = 16;
+    private static final int SMALLEST = STRIDES;
     private static final AtomicInteger PHASE = new AtomicInteger();
 
     private Chunks() {}
@@ -47,7 +47,10 @@ final class Chunks {
         return length;
     }
 
-    /** G1 divides its heap into some 2,048 regions of a power of two. With more than four mebibytes clearing one would take long itself. */
+    /**
+     * G1 divides its heap into some 2,048 regions of a power of two. Clearing more than four mebibytes would take long itself; so with more than
+     * eight gigabytes of heap chunks are moved like other arrays.
+     */
     static int regionBits(long heapBytes) {
         int bits = 20;
         while (1 << bits < heapBytes / 2048 && bits < 22) {

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Names are added behind the last one. Where many were dropped, those that are left in the emptiest slab are moved by their user, a few with each
- * name that is added ({@link #toMove}): so what is not in use stays below half of what is, and two slabs, and no call takes long. A slab is as
- * long as what is stored, up to the length at which no garbage collector moves it ({@link Chunks}). Not safe for concurrent use.
+ * name that is added or dropped ({@link #toMove}): so what is not in use comes down to half of what is, and two slabs, and no call takes long. A slab
+ * is as long as what is stored, up to the length at which G1 does not move it ({@link Chunks}), and not much shorter than the others, because their
+ * numbers are few. Not safe for concurrent use.
  */
 final class NameStore {
 
@@ -105,6 +106,9 @@ final class NameStore {
 
     /** A place that is to be given back if the name there is still in use, after it was added again; NONE if nothing is to be moved. */
     long toMove() {
+        if (isFull() && ends[filling] + SMALLEST > slab(filling).length) {
+            return NONE;
+        }
         if (emptying < 0) {
             emptying = emptiest();
             emptiedTo = 0;
@@ -155,7 +159,7 @@ final class NameStore {
             ends = Arrays.copyOf(ends, number * 2);
             live = Arrays.copyOf(live, number * 2);
         }
-        byte[] slab = new byte[(int) Math.max(SMALLEST, Math.min(SLAB, liveBytes))];
+        byte[] slab = new byte[(int) Math.max(SMALLEST, Math.min(SLAB, Math.max(liveBytes, allBytes / 8)))];
         slabs[number] = slab;
         ends[number] = 0;
         allBytes += slab.length;

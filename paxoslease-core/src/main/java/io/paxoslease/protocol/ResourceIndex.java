@@ -55,7 +55,7 @@ public final class ResourceIndex {
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private Segment[] segments = {new Segment(new int[SMALLEST_SEGMENT], 0, SMALLEST_SEGMENT)};
-    /** Where the next segments are made: they stay, and no garbage collector moves long arrays. */
+    /** Where the next segments are made: they stay, and G1 does not move long arrays. */
     private int[] slab = {};
 
     private int slabEnd;
@@ -134,6 +134,7 @@ public final class ResourceIndex {
             freeCount = other.freeCount;
             used = other.used;
             size = other.size;
+            full = other.full;
         }
     }
 
@@ -218,11 +219,12 @@ public final class ResourceIndex {
         long hash = hash();
         int slot = lookUp(hash);
         if (slot == NONE) {
+            int place = names.add(scratch, 0, scratchLength);
             slot = freeCount > 0 ? popFree() : nextUnused();
-            places.set(slot, names.add(scratch, 0, scratchLength));
+            places.set(slot, place);
             insert(hash, slot);
             size++;
-            moveSome();
+            moveSome(scratchLength);
             noteWhetherFull();
         }
         remember(name, slot);
@@ -249,7 +251,9 @@ public final class ResourceIndex {
         if (left == 0) {
             forget(slot);
             erase(hashOf(slot), slot);
+            int length = names.length(places.get(slot));
             names.drop(places.get(slot));
+            moveSome(length);
             free.set(freeCount++, slot);
             size--;
             noteWhetherFull();
@@ -358,22 +362,22 @@ public final class ResourceIndex {
                 && Arrays.equals(names.bytes(place), start, start + scratchLength, scratch, 0, scratchLength);
     }
 
-    /** Moves more bytes than were just added, where many are not in use. */
-    private void moveSome() {
+    /** Moves more bytes than were just added or dropped, where many are not in use. */
+    private void moveSome(int length) {
         int bytes = 0;
-        while (bytes < MOVED_AT_ONCE * (1 + scratchLength)) {
+        while (bytes < MOVED_AT_ONCE * (1 + length)) {
             long next = names.toMove();
             if (next == NameStore.NONE) {
                 return;
             }
             int place = (int) next;
-            int length = names.length(place);
+            int moved = names.length(place);
             int slot = slotAt(place);
             if (slot != NONE) {
-                places.set(slot, names.add(names.bytes(place), names.start(place), length));
+                places.set(slot, names.add(names.bytes(place), names.start(place), moved));
                 names.drop(place);
             }
-            bytes += 1 + length;
+            bytes += 1 + moved;
         }
     }
 
@@ -441,7 +445,7 @@ public final class ResourceIndex {
     private void put(long hash, int slot) {
         int number = segmentOf(hash);
         Segment segment = segments[number];
-        if (isFull(number, segment)) {
+        if (mustDouble(number, segment)) {
             segments[number] = makeSegment(2 * (segment.mask + 1));
             putAll(segment);
             segment = segments[number];
@@ -464,7 +468,7 @@ public final class ResourceIndex {
     }
 
     /** Segments are filled to 10 to 13 sixteenths, each to another part: all fill alike, and must not double at the same time. */
-    private boolean isFull(int number, Segment segment) {
+    private boolean mustDouble(int number, Segment segment) {
         long limit = (10L << SEGMENT_BITS) + 3L * number;
         return (long) segment.size << (4 + SEGMENT_BITS) >= (segment.mask + 1) * limit;
     }

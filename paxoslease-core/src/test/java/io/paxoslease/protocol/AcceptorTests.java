@@ -237,11 +237,14 @@ class AcceptorTests {
             assertThat(small.onProposeRequest(new ProposeRequest(longName(7), ballot(6, P), SECOND), at(later)))
                     .as("a lease that is known")
                     .isNotNull();
-            index.add("the node's own", ResourceIndex.NODE);
-            double over = later + 10;
+            // The first names are in the shortest slabs, and stay.
+            for (int i = 0; i < taken; i = i < 16 ? i + 1 : i + 10) {
+                ProposeRequest extension = new ProposeRequest(longName(i), ballot(7, P), MAX_LEASE);
+                assertThat(small.onProposeRequest(extension, at(later + 0.5))).isNotNull();
+            }
+            ProposeRequest another = new ProposeRequest(longName(taken), ballot(9, P), SECOND);
             int tries = 0;
-            while (small.onProposeRequest(new ProposeRequest(longName(taken), ballot(9, P), SECOND), at(over))
-                    == null) {
+            while (small.onProposeRequest(another, at(later + 5)) == null) {
                 assertThat(tries++).isLessThan(taken);
             }
         }

@@ -14,7 +14,7 @@ class NameStoreTests {
 
     private static final int SLAB = 1 << 20;
 
-    private final NameStore store = new NameStore(NameStore.MAX_SLABS);
+    private final NameStore store = new NameStore(40);
     private final List<String> names = new ArrayList<>();
     private final Map<String, Integer> places = new HashMap<>();
     private final Map<Integer, String> namesAt = new HashMap<>();
@@ -35,13 +35,14 @@ class NameStoreTests {
                 liveBytes += 1 + name.length();
                 most = Math.max(most, liveBytes);
                 moveSome(4 * (1 + name.length()));
-                assertThat(store.allBytes()).isLessThan(most + most / 2 + 3 * SLAB);
+                assertThat(store.allBytes()).isLessThan(liveBytes + liveBytes / 2 + 4 * SLAB);
             } else {
                 int at = random.nextInt(names.size());
                 String name = names.set(at, names.get(names.size() - 1));
                 names.remove(names.size() - 1);
                 liveBytes -= 1 + name.length();
                 drop(name);
+                moveSome(4 * (1 + name.length()));
             }
         }
         assertThat(moves).isGreaterThan(10_000);
