@@ -1,13 +1,12 @@
 package io.paxoslease.spring.bounded;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Ports of the loopback interface that nobody used a moment ago. */
+/** Ports that nobody used a moment ago, on any address: web servers take them on all. */
 public final class FreePorts {
 
     private static final int MOST_TAKEN = 200;
@@ -21,7 +20,7 @@ public final class FreePorts {
             for (int taken = 0; sockets.size() < count; ) {
                 int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
                 try {
-                    sockets.add(new ServerSocket(port, 1, InetAddress.getLoopbackAddress()));
+                    sockets.add(new ServerSocket(port, 1));
                 } catch (IOException used) {
                     if (++taken > MOST_TAKEN) {
                         throw used;
