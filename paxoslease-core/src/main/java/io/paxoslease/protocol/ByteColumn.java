@@ -38,8 +38,7 @@ public final class ByteColumn {
 
     /** Creates a column of zeros, most of which will be set, in long chunks. Only for slots of a {@link ResourceIndex}. */
     public static ByteColumn dense() {
-        int bits = Chunks.DENSE_BITS;
-        return new ByteColumn(bits, (1 << bits) - Chunks.HEADER_BYTES, Chunks.nextPhase());
+        return new ByteColumn(Chunks.DENSE_BITS, Chunks.denseLength(Byte.BYTES), Chunks.nextPhase());
     }
 
     /** Creates a column of zeros, most of which will stay, in short chunks. */

@@ -19,7 +19,7 @@ final class Chunks {
     static final int DENSE_BITS = regionBits(Runtime.getRuntime().maxMemory());
 
     /** An array's, at most, with any options. */
-    static final int HEADER_BYTES = 24;
+    private static final int HEADER_BYTES = 24;
 
     private static final int STRIDE = 8_192;
     private static final int STRIDES = 16;
@@ -27,6 +27,11 @@ final class Chunks {
     private static final AtomicInteger PHASE = new AtomicInteger();
 
     private Chunks() {}
+
+    /** How many elements of so many bytes a region has room for in one array. */
+    static int denseLength(int elementBytes) {
+        return ((1 << DENSE_BITS) - HEADER_BYTES) / elementBytes;
+    }
 
     /** Whether columns have room for a slot. */
     static boolean isUsable(int slot) {

@@ -38,8 +38,7 @@ public final class IntColumn {
 
     /** Creates a column of zeros, most of which will be set, in long chunks. Only for slots of a {@link ResourceIndex}. */
     public static IntColumn dense() {
-        int bits = Chunks.DENSE_BITS - 2;
-        return new IntColumn(bits, (1 << bits) - Chunks.HEADER_BYTES / Integer.BYTES, Chunks.nextPhase());
+        return new IntColumn(Chunks.DENSE_BITS - 2, Chunks.denseLength(Integer.BYTES), Chunks.nextPhase());
     }
 
     /** Creates a column of zeros, most of which will stay, in short chunks. */

@@ -38,8 +38,7 @@ public final class LongColumn {
 
     /** Creates a column of zeros, most of which will be set, in long chunks. Only for slots of a {@link ResourceIndex}. */
     public static LongColumn dense() {
-        int bits = Chunks.DENSE_BITS - 3;
-        return new LongColumn(bits, (1 << bits) - Chunks.HEADER_BYTES / Long.BYTES, Chunks.nextPhase());
+        return new LongColumn(Chunks.DENSE_BITS - 3, Chunks.denseLength(Long.BYTES), Chunks.nextPhase());
     }
 
     /** Creates a column of zeros, most of which will stay, in short chunks. */

@@ -22,7 +22,7 @@ final class NameStore {
     static final long NONE = -1;
 
     private static final int BITS = Chunks.DENSE_BITS;
-    private static final int SLAB = (1 << BITS) - Chunks.HEADER_BYTES;
+    private static final int SLAB = Chunks.denseLength(Byte.BYTES);
     /** As many as a place has numbers for. */
     static final int MAX_SLABS = 1 << (Integer.SIZE - BITS);
 

@@ -38,7 +38,7 @@ public final class ResourceIndex {
     /** From which length on segments are in slabs. */
     private static final int LONG_SEGMENT = 4_096;
 
-    private static final int SLAB = ((1 << Chunks.DENSE_BITS) - Chunks.HEADER_BYTES) / Integer.BYTES;
+    private static final int SLAB = Chunks.denseLength(Integer.BYTES);
     private static final int SMALL = 8_192;
     /** For those who cannot be refused. */
     private static final int FEW = 1 << 20;
@@ -47,7 +47,7 @@ public final class ResourceIndex {
     private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
     private static final int ENTRY_HASH_SHIFT = 40;
     private static final int MAX_SLOTS = SLOT_MASK - 1;
-    /** As many times the bytes of a name that is added; a third of what is moved is not in use, so three would keep pace. */
+    /** As many times the bytes of a name that is added or dropped; a third of what is moved is not in use, so three would keep pace. */
     private static final int MOVED_AT_ONCE = 4;
 
     private static final int MOST_RECENT = 32_768;
@@ -61,10 +61,11 @@ public final class ResourceIndex {
     private int slabEnd;
 
     private final ByteColumn users;
+    /** Of a slot that is not in use, the next one of those. */
     private final IntColumn places;
+
     private final NameStore names;
-    private final IntColumn free;
-    private int freeCount;
+    private int firstFree = NONE;
     private int used;
     private int size;
     private volatile boolean full;
@@ -120,7 +121,6 @@ public final class ResourceIndex {
         users = ByteColumn.dense();
         places = IntColumn.dense();
         names = new NameStore(maxSlabs);
-        free = IntColumn.sparse();
     }
 
     ResourceIndex(ResourceIndex other) {
@@ -130,8 +130,7 @@ public final class ResourceIndex {
             users = new ByteColumn(other.users);
             places = new IntColumn(other.places);
             names = new NameStore(other.names);
-            free = new IntColumn(other.free);
-            freeCount = other.freeCount;
+            firstFree = other.firstFree;
             used = other.used;
             size = other.size;
             full = other.full;
@@ -220,7 +219,7 @@ public final class ResourceIndex {
         int slot = lookUp(hash);
         if (slot == NONE) {
             int place = names.add(scratch, 0, scratchLength);
-            slot = freeCount > 0 ? popFree() : nextUnused();
+            slot = firstFree != NONE ? popFree() : nextUnused();
             places.set(slot, place);
             insert(hash, slot);
             size++;
@@ -250,12 +249,14 @@ public final class ResourceIndex {
         }
         if (left == 0) {
             forget(slot);
-            erase(hashOf(slot), slot);
-            int length = names.length(places.get(slot));
-            names.drop(places.get(slot));
-            moveSome(length);
-            free.set(freeCount++, slot);
+            int place = places.get(slot);
+            int length = names.length(place);
+            erase(hashAt(place), slot);
+            names.drop(place);
+            places.set(slot, firstFree);
+            firstFree = slot;
             size--;
+            moveSome(length);
             noteWhetherFull();
         }
         users.set(slot, left);
@@ -278,7 +279,7 @@ public final class ResourceIndex {
     }
 
     private void noteWhetherFull() {
-        boolean isFull = names.isFull() || used >= MAX_SLOTS - FEW && freeCount == 0;
+        boolean isFull = names.isFull() || used >= MAX_SLOTS - FEW && firstFree == NONE;
         if (isFull != full) {
             full = isFull;
         }
@@ -396,8 +397,8 @@ public final class ResourceIndex {
     }
 
     private int popFree() {
-        int slot = free.get(--freeCount);
-        free.set(freeCount, 0);
+        int slot = firstFree;
+        firstFree = places.get(slot);
         return slot;
     }
 

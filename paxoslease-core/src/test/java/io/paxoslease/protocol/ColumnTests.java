@@ -3,8 +3,10 @@ package io.paxoslease.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -67,6 +69,22 @@ class ColumnTests {
                 assertThat(longsCopy.get(slot)).isEqualTo(value);
             });
         }
+    }
+
+    /** In columns that begin their long chunks at each of the slots at which one may. */
+    @Test
+    void everySlotThatAnIndexGivesHasRoom() {
+        ResourceIndex index = new ResourceIndex();
+        List<LongColumn> columns = Stream.generate(LongColumn::dense).limit(16).toList();
+        int kept = 0;
+        for (int i = 1; i <= 300_000; i++) {
+            int slot = index.add("name-" + i, ResourceIndex.NODE);
+            for (LongColumn column : columns) {
+                column.set(slot, i);
+                kept += column.get(slot) == i ? 1 : 0;
+            }
+        }
+        assertThat(kept).isEqualTo(16 * 300_000);
     }
 
     @Test
