@@ -91,7 +91,7 @@ public final class ByteColumn {
             others = Arrays.copyOf(others, length);
         }
         byte[] old = chunks[index];
-        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, Chunks.someAbove(at, phase));
+        int length = index > 0 ? chunkLength : Chunks.firstLength(at, chunkLength, phase);
         byte[] zeros = spare;
         byte[] chunk;
         if (old != null) {

@@ -24,6 +24,9 @@ final class Chunks {
     private static final int STRIDE = 8_192;
     private static final int STRIDES = 16;
     private static final int SMALLEST = STRIDES;
+    /** An array is short up to an eighth of a long chunk. */
+    private static final int SHORT_BITS = 3;
+
     private static final AtomicInteger PHASE = new AtomicInteger();
 
     private Chunks() {}
@@ -43,13 +46,14 @@ final class Chunks {
         return STRIDE * Math.floorMod(PHASE.getAndIncrement(), STRIDES);
     }
 
-    /** How long the first chunk is to be that has room for {@code at}. It doubles, in each column at other lengths. */
-    static int someAbove(int at, int phase) {
+    /** How long a first chunk with room for {@code at} is: it doubles, in each column at other lengths, while it is short. */
+    static int firstLength(int at, int chunkLength, int phase) {
         int length = SMALLEST + phase / STRIDE;
         while (length <= at) {
             length *= 2;
         }
-        return length;
+        int longest = chunkLength - phase;
+        return length <= chunkLength >> SHORT_BITS ? Math.min(length, longest) : longest;
     }
 
     /**

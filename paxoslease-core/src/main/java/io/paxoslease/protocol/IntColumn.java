@@ -91,7 +91,7 @@ public final class IntColumn {
             others = Arrays.copyOf(others, length);
         }
         int[] old = chunks[index];
-        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, Chunks.someAbove(at, phase));
+        int length = index > 0 ? chunkLength : Chunks.firstLength(at, chunkLength, phase);
         int[] zeros = spare;
         int[] chunk;
         if (old != null) {

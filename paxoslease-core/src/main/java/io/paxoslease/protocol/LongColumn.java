@@ -91,7 +91,7 @@ public final class LongColumn {
             others = Arrays.copyOf(others, length);
         }
         long[] old = chunks[index];
-        int length = index > 0 ? chunkLength : Math.min(chunkLength - phase, Chunks.someAbove(at, phase));
+        int length = index > 0 ? chunkLength : Chunks.firstLength(at, chunkLength, phase);
         long[] zeros = spare;
         long[] chunk;
         if (old != null) {

@@ -35,8 +35,8 @@ public final class ResourceIndex {
 
     private static final int SEGMENT_BITS = 10;
     private static final int SMALLEST_SEGMENT = 16;
-    /** From which length on segments are in slabs. */
-    private static final int LONG_SEGMENT = 4_096;
+    /** From which length on segments are in slabs: all of that length fill one. */
+    private static final int LONG_SEGMENT = 256;
 
     private static final int SLAB = Chunks.denseLength(Integer.BYTES);
     private static final int SMALL = 8_192;
@@ -476,7 +476,7 @@ public final class ResourceIndex {
 
     /** A slab that no segment is in any more is garbage: segments next to each other are made, and given up, one after another. */
     private Segment makeSegment(int length) {
-        if (length < LONG_SEGMENT || length > SLAB) {
+        if (length < LONG_SEGMENT || length > SLAB || segments.length == 1) {
             return new Segment(new int[length], 0, length);
         }
         if (slabEnd + length > slab.length) {

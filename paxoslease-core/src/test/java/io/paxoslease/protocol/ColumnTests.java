@@ -88,10 +88,99 @@ class ColumnTests {
 
     @Test
     void longChunksFillRegionsOfTheCollector() {
+        assertThat(Chunks.denseLength(Long.BYTES) * Long.BYTES).isEqualTo((1 << Chunks.DENSE_BITS) - 24);
         assertThat(Chunks.regionBits(64L << 20)).isEqualTo(20);
         assertThat(Chunks.regionBits(1L << 30)).isEqualTo(20);
+        assertThat(Chunks.regionBits(2L << 30)).isEqualTo(20);
+        assertThat(Chunks.regionBits(3L << 30)).isEqualTo(21);
         assertThat(Chunks.regionBits(6L << 30)).isEqualTo(22);
         assertThat(Chunks.regionBits(1L << 40)).isEqualTo(22);
+    }
+
+    @Test
+    void firstChunksDoubleUntilTheyAreALongOne() {
+        int stride = 8_192;
+        assertThat(Chunks.firstLength(0, 131_069, 0)).isEqualTo(16);
+        assertThat(Chunks.firstLength(15, 131_069, 0)).isEqualTo(16);
+        assertThat(Chunks.firstLength(16, 131_069, 0)).isEqualTo(32);
+        assertThat(Chunks.firstLength(8_191, 131_069, 0)).isEqualTo(8_192);
+        assertThat(Chunks.firstLength(8_192, 131_069, 0)).as("an eighth").isEqualTo(131_069);
+        assertThat(Chunks.firstLength(0, 131_069, 3 * stride)).isEqualTo(19);
+        assertThat(Chunks.firstLength(20_000, 131_069, 3 * stride)).isEqualTo(131_069 - 3 * stride);
+        assertThat(Chunks.firstLength(8_000, 131_069, 15 * stride)).isEqualTo(131_069 - 15 * stride);
+        assertThat(Chunks.firstLength(16, 128, 0))
+                .as("exactly an eighth is short")
+                .isEqualTo(128);
+        assertThat(Chunks.firstLength(15, 128, 0)).isEqualTo(16);
+    }
+
+    @Test
+    void columnsBeginTheirLongChunksAtSixteenDifferentSlots() {
+        assertThat(Stream.generate(Chunks::nextPhase).limit(16).distinct())
+                .hasSize(16)
+                .allMatch(phase -> phase % 8_192 == 0 && phase / 8_192 < 16);
+    }
+
+    @Test
+    void slotsThatArraysHaveNoRoomForAreNotUsed() {
+        assertThat(Chunks.isUsable(8_191 - 24)).isTrue();
+        assertThat(Chunks.isUsable(8_192 - 24)).isFalse();
+        assertThat(Chunks.isUsable(8_191)).isFalse();
+        assertThat(Chunks.isUsable(8_192)).isTrue();
+    }
+
+    @Test
+    void aChunkOfZerosTakesNoMemoryAndIsTheNextOne() {
+        LongColumn longs = LongColumn.sparse();
+        IntColumn ints = IntColumn.sparse();
+        ByteColumn bytes = ByteColumn.sparse();
+        for (int slot = 0; slot < 10_240; slot += 512) {
+            longs.set(slot, 1);
+            longs.set(slot, 2);
+            ints.set(slot, -1);
+            ints.set(slot, 3);
+            bytes.set(slot, 1);
+            bytes.set(slot, 2);
+        }
+        assertThat(TableMemory.chunks(longs)).hasSize(10);
+        assertThat(TableMemory.chunks(ints)).hasSize(10);
+        assertThat(TableMemory.chunks(bytes)).hasSize(10);
+        Object last = TableMemory.chunks(longs).get(9);
+        Object lastOfInts = TableMemory.chunks(ints).get(9);
+        Object lastOfBytes = TableMemory.chunks(bytes).get(9);
+        for (int slot = 0; slot < 10_240; slot += 512) {
+            longs.set(slot, 0);
+            longs.set(slot, 0);
+            ints.set(slot, 0);
+            ints.set(slot, 0);
+            bytes.set(slot, 0);
+            bytes.set(slot, 0);
+        }
+        assertThat(TableMemory.chunks(longs)).isEmpty();
+        assertThat(TableMemory.chunks(ints)).isEmpty();
+        assertThat(TableMemory.chunks(bytes)).isEmpty();
+
+        longs.set(5_000, 7);
+        ints.set(5_000, 7);
+        bytes.set(5_000, 7);
+        assertThat(TableMemory.chunks(longs).get(0)).isSameAs(last);
+        assertThat(TableMemory.chunks(ints).get(0)).isSameAs(lastOfInts);
+        assertThat(TableMemory.chunks(bytes).get(0)).isSameAs(lastOfBytes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatIsBehindAnArrayIsZero(boolean dense) {
+        LongColumn longs = dense ? LongColumn.dense() : LongColumn.sparse();
+        IntColumn ints = dense ? IntColumn.dense() : IntColumn.sparse();
+        ByteColumn bytes = dense ? ByteColumn.dense() : ByteColumn.sparse();
+        longs.set(0, 1);
+        ints.set(0, 1);
+        bytes.set(0, 1);
+        for (int slot = 1; slot < 5_000; slot++) {
+            assertThat(longs.get(slot) + ints.get(slot) + bytes.get(slot)).isZero();
+        }
+        assertThat(longs.get(Integer.MAX_VALUE / 2)).isZero();
     }
 
     @ParameterizedTest

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +71,59 @@ class ResourceIndexTests {
         assertSame(expected, index);
         assertSame(expected, new ResourceIndex(index));
         assertThat(expected.values().stream().map(Entry::slot).distinct()).hasSize(expected.size());
+    }
+
+    /** What tells names apart is at their ends, in fewer than eight bytes. */
+    @Test
+    void segmentsAreFilledAlikeAndShareLongArrays() {
+        for (int i = 0; i < 200_000; i++) {
+            index.add(String.format("lease-%07d", i), ResourceIndex.NODE);
+        }
+        Object[] segments = (Object[]) TableMemory.read(index, "segments");
+        assertThat(segments).hasSize(1_024);
+        Set<int[]> arrays = Collections.newSetFromMap(new IdentityHashMap<>());
+        int[] longest = new int[2];
+        for (int number = 0; number < segments.length; number++) {
+            int size = (int) TableMemory.read(segments[number], "size");
+            int length = 1 + (int) TableMemory.read(segments[number], "mask");
+            int start = (int) TableMemory.read(segments[number], "start");
+            int[] entries = (int[]) TableMemory.read(segments[number], "entries");
+            assertThat(size).isBetween(195 - 80, 195 + 80);
+            assertThat(16 * size).isBetween(5 * length, 13 * length + 16);
+            arrays.add(entries);
+            longest[2 * number / segments.length] += length > 256 ? 1 : 0;
+            Set<Integer> hashBits = new HashSet<>();
+            int run = 0;
+            for (int at = start; at < start + length; at++) {
+                run = entries[at] == 0 ? 0 : run + 1;
+                assertThat(run).as("entries to look at").isLessThan(length / 2);
+                if (entries[at] != 0) {
+                    hashBits.add(entries[at] >>> 27);
+                }
+            }
+            assertThat(hashBits).hasSizeGreaterThan(20);
+        }
+        assertThat(longest[0]).as("some double before others").isGreaterThan(longest[1] + 100);
+        assertThat(arrays).hasSizeLessThan(5);
+        for (int i = 0; i < 200_000; i++) {
+            int slot = index.find(String.format("lease-%07d", i), ResourceIndex.NODE);
+            assertThat(index.name(slot)).endsWith("" + i);
+            index.remove(slot, ResourceIndex.NODE);
+        }
+        segments = (Object[]) TableMemory.read(index, "segments");
+        assertThat(segments).allMatch(segment -> (int) TableMemory.read(segment, "size") == 0);
+        assertThat(TableMemory.chunks(index)).hasSizeLessThan(5);
+    }
+
+    @Test
+    void aNameThatIsTooLongForAnyMessageIsNotAdded() {
+        for (String name : List.of("a".repeat(256), "€".repeat(86))) {
+            assertThatThrownBy(() -> index.add(name, ResourceIndex.NODE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("too long");
+        }
+        assertThat(index.size()).isZero();
+        assertThat(index.name(index.add("\u007f\u0080", ResourceIndex.NODE))).isEqualTo("\u007f\u0080");
     }
 
     /** So long that they do not fit where others were. */
