@@ -247,25 +247,32 @@ public class Acceptor {
     }
 
     private boolean takesNoPart(Request request, long leaseNanos, Now now) {
+        Refusal reason = reasonToTakeNoPart(request, leaseNanos, now);
+        if (reason != null) {
+            refuse(reason);
+        }
+        return reason != null;
+    }
+
+    private @Nullable Refusal reasonToTakeNoPart(Request request, long leaseNanos, Now now) {
         if (!isVoting(now)) {
-            return refuse(Refusal.QUARANTINED);
+            return Refusal.QUARANTINED;
         }
         if (leaseNanos <= 0 || leaseNanos > timing.maxLeaseNanos()) {
-            return refuse(Refusal.LEASE_TIME_ABOVE_MAXIMUM);
+            return Refusal.LEASE_TIME_ABOVE_MAXIMUM;
         }
         if (BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
-            return refuse(Refusal.COUNTER_TOO_FAR_AHEAD);
+            return Refusal.COUNTER_TOO_FAR_AHEAD;
         }
         table.sweep(now, SWEPT_PER_REQUEST);
         if ((table.size() >= maxResources || table.isFull()) && table.find(request.resource()) == ResourceIndex.NONE) {
-            return refuse(Refusal.TABLE_FULL);
+            return Refusal.TABLE_FULL;
         }
-        return false;
+        return null;
     }
 
-    private boolean refuse(Refusal reason) {
+    private void refuse(Refusal reason) {
         refusals.merge(reason, 1L, Long::sum);
-        return true;
     }
 
     private @Nullable AcceptedLease liveLease(int slot, Now now) {

@@ -1,6 +1,7 @@
 package io.paxoslease.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -70,6 +71,46 @@ class NameStoreTests {
             drop("name-" + i);
         }
         assertThat(store.allBytes()).isEqualTo(before);
+    }
+
+    @Test
+    void isAboutAsLongAsItsNames() {
+        for (int i = 0; i < 4_000; i++) {
+            String name = "name-" + i;
+            put(name);
+            liveBytes += 1 + name.length();
+            assertThat(store.allBytes()).isBetween(liveBytes, 2 * liveBytes + 512);
+        }
+    }
+
+    @Test
+    void whereThereIsNoRoomNothingIsMoved() {
+        NameStore small = new NameStore(3);
+        byte[] name = "x".repeat(100).getBytes(StandardCharsets.UTF_8);
+        List<Integer> stored = new ArrayList<>();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> {
+                    while (stored.size() < 10_000) {
+                        stored.add(small.add(name, 0, name.length));
+                    }
+                })
+                .withMessageContaining("more than an index can number");
+        assertThat(small.isFull()).isTrue();
+        int first = stored.get(0);
+        stored.removeIf(place -> {
+            boolean dropped = place != first && small.bytes(place) == small.bytes(first);
+            if (dropped) {
+                small.drop(place);
+            }
+            return dropped;
+        });
+        for (int place : stored.subList(1, stored.size() - 1)) {
+            small.drop(place);
+            assertThat(small.toMove()).isEqualTo(NameStore.NONE);
+            if (!small.isFull()) {
+                return;
+            }
+        }
     }
 
     private void put(String name) {

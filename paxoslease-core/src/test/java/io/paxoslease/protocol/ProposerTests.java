@@ -509,4 +509,41 @@ class ProposerTests {
             assertThat(proposer.tenure("r", steppedBack)).isNull();
         }
     }
+
+    @Nested
+    class WhatIsAsked {
+
+        @Test
+        void tellsHowMuchOfALeaseIsLeft() {
+            win(0);
+            int slot = proposer.index().find("r", ResourceIndex.PROPOSER);
+            // 8.18 of ten seconds count.
+            assertThat(proposer.sixtyFourthsLeft(slot, at(0))).isEqualTo(52);
+            assertThat(proposer.sixtyFourthsLeft(slot, at(4))).isEqualTo(26);
+            assertThat(proposer.sixtyFourthsLeft(slot, at(8.2))).isZero();
+        }
+
+        @Test
+        void tellsWhetherALeaseIsHeldNow() {
+            assertThat(proposer.isHeld("r", at(0))).isFalse();
+            win(0);
+            assertThat(proposer.isHeld("r", at(8.179))).isTrue();
+            assertThat(proposer.isHeld("r", at(8.182))).isFalse();
+            start(4);
+            assertThat(proposer.isHeld("other", at(4))).isFalse();
+            assertThat(proposer.isHeld("r", at(4))).as("during an extension").isTrue();
+            assertThat(proposer.cell().size()).isEqualTo(3);
+        }
+
+        @Test
+        void aLateAnswerLiftsTheNextBallot() {
+            start(0);
+            effects.clear();
+            proposer.giveUp("r", at(0), effects);
+            long seen = ballot.counter() + 1_000_000;
+            proposer.onLateResponse(new ProposeResponse("r", ballot, false, seen, null), at(0));
+            start(0);
+            assertThat(ballot.counter()).as("T4").isGreaterThan(seen);
+        }
+    }
 }

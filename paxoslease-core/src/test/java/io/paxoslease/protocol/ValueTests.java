@@ -77,6 +77,7 @@ class ValueTests {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> new Timing(Timing.MIN_LEASE_NANOS - 1, 0))
                     .withMessageContaining("not 9 ms");
+            assertThatCode(() -> new Timing(Timing.MAX_LEASE_NANOS, 0)).doesNotThrowAnyException();
             assertThatIllegalArgumentException().isThrownBy(() -> new Timing(Timing.MAX_LEASE_NANOS + 1, 0));
         }
 
@@ -103,9 +104,42 @@ class ValueTests {
         }
 
         @Test
+        void areNotChangedByAWallClockThatWentBackByCenturies() {
+            Deadline deadline = new Deadline(10_000_000_000L, 20_000_000_000_000L);
+            assertThat(deadline.remainingNanos(new Now(4_000_000_000L, 1_000))).isEqualTo(6_000_000_000L);
+        }
+
+        @Test
         void areTheirOwnLaterOneIfEqual() {
             Deadline one = new Deadline(10, 1);
             assertThat(one.later(new Deadline(10, 2))).isSameAs(one);
+        }
+    }
+
+    @Nested
+    class Edges {
+
+        @Test
+        void areAllowed() {
+            assertThat(new Ballot(1, OWNER).counter()).isEqualTo(1);
+            assertThat(new Ballot(Ballot.MAX_COUNTER, OWNER).counter()).isEqualTo(Ballot.MAX_COUNTER);
+            assertThat(new AcceptedLease(new Ballot(1, OWNER), 0).remainingNanos())
+                    .isZero();
+        }
+
+        @Test
+        void areNotPassed() {
+            assertThatIllegalArgumentException().isThrownBy(() -> new Ballot(0, OWNER));
+            assertThatIllegalArgumentException().isThrownBy(() -> new Ballot(Ballot.MAX_COUNTER + 1, OWNER));
+            assertThatIllegalArgumentException().isThrownBy(() -> new AcceptedLease(new Ballot(1, OWNER), -1));
+        }
+
+        @Test
+        void incarnationsHaveDifferentHashCodes() {
+            assertThat(IntStream.range(0, 100)
+                            .map(nonce -> new Incarnation("n", nonce).hashCode())
+                            .distinct())
+                    .hasSize(100);
         }
     }
 
