@@ -142,6 +142,51 @@ class PaxosLeaseEndpointTests {
         }
 
         @Test
+        void findsLeasesWithSlashesInTheirNames() {
+            test.node.keepHistory(new LeaseHistory(64, 8));
+            List<String> names = List.of("nightly/export", "reports/2026/11", "odd/history");
+            names.forEach(name -> test.node.election(name).start());
+
+            TestServer.around(test).run(client -> {
+                for (String name : names) {
+                    client.get()
+                            .uri("/actuator/lease/" + name)
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .jsonPath("$.state")
+                            .isEqualTo("HELD");
+                    client.get()
+                            .uri("/actuator/lease/" + name + "/history")
+                            .exchange()
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .jsonPath("$.lease")
+                            .isEqualTo(name);
+                    post(client, name, "{\"action\": \"stop\"}")
+                            .expectStatus()
+                            .isOk()
+                            .expectBody()
+                            .jsonPath("$.state")
+                            .isEqualTo("STOPPED");
+                }
+                client.get()
+                        .uri("/actuator/lease/nightly/import")
+                        .exchange()
+                        .expectStatus()
+                        .isNotFound();
+                post(client, "nightly/import", "{\"action\": \"stop\"}")
+                        .expectStatus()
+                        .isNotFound()
+                        .expectBody()
+                        .jsonPath("$.error")
+                        .isEqualTo("This node knows no lease 'nightly/import'");
+            });
+        }
+
+        @Test
         void hasNoHistoryWhereNoneIsKept() {
             lead();
 
@@ -398,7 +443,7 @@ class PaxosLeaseEndpointTests {
 
     private static RestTestClient.ResponseSpec post(RestTestClient client, String lease, String body) {
         return client.post()
-                .uri("/actuator/lease/{name}", lease)
+                .uri("/actuator/lease/" + lease)
                 .contentType(MediaType.APPLICATION_JSON)
                 .body(body)
                 .exchange();
