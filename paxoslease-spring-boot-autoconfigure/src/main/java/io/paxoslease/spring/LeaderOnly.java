@@ -80,9 +80,10 @@ public @interface LeaderOnly {
         CONTINUE,
 
         /**
-         * The thread that runs the method is interrupted, never after the method has returned. A future that the method returned
-         * is cancelled, a subscription ends with {@link io.paxoslease.LeaseLostException}. What a method throws because of it goes
-         * to its caller.
+         * The thread that runs the method is interrupted, never after the method has returned. A
+         * {@code CompletableFuture} that the method returned is cancelled, a subscription ends with
+         * {@link io.paxoslease.LeaseLostException}. What a method throws because of it goes to its caller. Another {@code Future} is left
+         * alone, because it does not tell when its work ends.
          */
         INTERRUPT
     }

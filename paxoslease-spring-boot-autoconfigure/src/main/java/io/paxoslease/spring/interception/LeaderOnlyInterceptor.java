@@ -1,12 +1,17 @@
 package io.paxoslease.spring.interception;
 
 import io.paxoslease.LeaseScope;
+import java.lang.reflect.Method;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
@@ -14,6 +19,9 @@ import org.springframework.aop.support.AopUtils;
 /** Runs a guarded method if the lease is held, and does what its annotation says if not. */
 final class LeaderOnlyInterceptor implements MethodInterceptor {
 
+    private static final Log LOG = LogFactory.getLog(LeaderOnlyInterceptor.class);
+
+    private final Set<Method> warned = ConcurrentHashMap.newKeySet();
     private final GuardedMethods methods;
     private final Supplier<GuardedLeases> leases;
 
@@ -38,7 +46,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         return admitted == null ? method.nothing() : run(admitted, call);
     }
 
-    private static @Nullable Object run(GuardedCall call, ProxyMethodInvocation invocation) throws Throwable {
+    private @Nullable Object run(GuardedCall call, ProxyMethodInvocation invocation) throws Throwable {
         boolean returned = false;
         Object result = null;
         Interruption interruption = call.method().interrupts() ? Interruption.begin() : null;
@@ -90,8 +98,11 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
     }
 
     /** The call ends when the method has returned, or when the work ends that the returned stage stands for. */
-    private static void endWith(GuardedCall call, @Nullable Object result) {
+    private void endWith(GuardedCall call, @Nullable Object result) {
         if (!(result instanceof CompletionStage<?> stage)) {
+            if (result instanceof Future<?> future && !future.isDone()) {
+                warnOfWorkThatGoesOn(call.method());
+            }
             call.end(false);
             return;
         }
@@ -103,5 +114,13 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             call.failedWith(failure);
             call.end(failure != null);
         });
+    }
+
+    private void warnOfWorkThatGoesOn(GuardedMethod method) {
+        if (warned.add(method.method())) {
+            LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method.method())
+                    + " returned a Future that does not tell when its work ends: it goes on when the lease ends, and when the"
+                    + " application stops the lease is released meanwhile. Return a CompletableFuture.");
+        }
     }
 }

@@ -19,12 +19,16 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** {@code onLoss = INTERRUPT}: the call is interrupted, and nothing else ever. */
 class InterruptionTests {
@@ -94,6 +98,15 @@ class InterruptionTests {
         @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
         public CompletableFuture<String> future() {
             return pending;
+        }
+
+        @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
+        public Future<String> plainFuture(boolean done) {
+            FutureTask<String> future = new FutureTask<>(() -> "done");
+            if (done) {
+                future.run();
+            }
+            return future;
         }
 
         @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
@@ -187,6 +200,20 @@ class InterruptionTests {
             leases.lose("jobs");
             await().untilAsserted(() -> assertThat(future).isCancelled());
             await().untilAsserted(() -> assertThat(guarded.inFlight()).isZero());
+        });
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void saysOnceThatWorkGoesOnOfWhichNobodyTellsTheEnd(CapturedOutput output) {
+        leases.lead("jobs");
+        run((jobs, guarded) -> {
+            jobs.plainFuture(true);
+            assertThat(output).doesNotContain("plainFuture");
+            jobs.plainFuture(false);
+            jobs.plainFuture(false);
+            assertThat(output.getOut().split("Return a CompletableFuture")).hasSize(2);
+            assertThat(output).contains("Jobs.plainFuture");
         });
     }
 
