@@ -282,8 +282,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     private void startElections() {
-        leaseNames().forEach(name -> node.election(name).start());
+        // First, so that the election of a bean that is made meanwhile is started by one or the other.
         electionsStarted = true;
+        leaseNames().forEach(name -> node.election(name).start());
     }
 
     /** The leases that this node is a candidate for as soon as the application is ready. */

@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
@@ -18,7 +19,9 @@ import reactor.core.publisher.Mono;
 @ConditionalOnBean(PaxosLeaseLifecycle.class)
 final class PaxosLeaseManagementReactiveHttpConfiguration {
 
+    /** Not lazy: it tells the lifecycle that there is such a server. */
     @Bean
+    @Lazy(false)
     WebFilter paxosLeaseManagementWebFilter(
             CellConfiguration cell, FrameServer server, PaxosLeaseLifecycle lifecycle, ApplicationContext context) {
         lifecycle.canAnswerInManagementServer();

@@ -121,6 +121,25 @@ class ManagementPortTests {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void alsoThatOfAnApplicationWithLazyBeansAnswers(WebApplicationType type) throws Exception {
+        int[] ports = FreePorts.take(2);
+        try (ConfigurableApplicationContext application = start(
+                type,
+                "--spring.main.lazy-initialization=true",
+                "--paxoslease.endpoint.port=management",
+                "--server.port=" + ports[0],
+                "--management.server.port=" + ports[1],
+                "--paxoslease.members.n0=http://localhost:" + ports[1])) {
+            assertThat(application.isRunning()).isTrue();
+            assertThat(ReactiveCellTests.status(ports[1], "/paxoslease/messages"))
+                    .isEqualTo(NOT_A_FRAME);
+        }
+    }
+
     @Test
     void withoutAManagementServerTheStartFails() throws Exception {
         int port = FreePorts.take(1)[0];

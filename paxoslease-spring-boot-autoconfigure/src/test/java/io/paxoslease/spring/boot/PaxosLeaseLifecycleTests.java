@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaseLostEvent;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.Test;
@@ -64,6 +67,40 @@ class PaxosLeaseLifecycleTests {
             await().until(() -> leads(context, "jobs") && leads(context, "configured"));
             assertThat(leads(context, "ended")).isFalse();
         });
+    }
+
+    static class Late {
+        @LeaderOnly("late")
+        public void run() {}
+    }
+
+    /** So many that the bean is made while they are started. */
+    @Test
+    void theElectionOfABeanThatIsMadeMeanwhileIsStartedToo() {
+        int leases = 10_000;
+        String[] candidates = IntStream.range(0, leases)
+                .mapToObj(i -> "paxoslease.leases.lease-" + i + ".candidate=true")
+                .toArray(String[]::new);
+        CompletableFuture<Void> made = new CompletableFuture<>();
+        runner.withPropertyValues(candidates)
+                .withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .withInitializer(context -> new Thread(() -> {
+                            while (!context.getBeanFactory().containsSingleton("leaseNode")) {
+                                Thread.onSpinWait();
+                            }
+                            LeaseNode node =
+                                    (LeaseNode) context.getBeanFactory().getSingleton("leaseNode");
+                            while (node.existingElection("lease-100").isEmpty()) {
+                                Thread.onSpinWait();
+                            }
+                            context.getBean(Late.class);
+                            made.complete(null);
+                        })
+                        .start())
+                .run(context -> {
+                    assertThat(made).succeedsWithin(Duration.ofSeconds(60));
+                    await().until(() -> leads(context.getSourceApplicationContext(), "late"));
+                });
     }
 
     @Test
