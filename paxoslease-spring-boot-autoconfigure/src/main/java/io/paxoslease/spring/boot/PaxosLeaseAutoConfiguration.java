@@ -19,7 +19,6 @@ import java.util.SplittableRandom;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
@@ -34,7 +33,7 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(
         after = SslAutoConfiguration.class,
         beforeName = "org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration")
-@ConditionalOnProperty(prefix = "paxoslease", name = "enabled", havingValue = "true", matchIfMissing = true)
+@ConditionalOnSwitch(value = "paxoslease.enabled", byDefault = true)
 @EnableConfigurationProperties(PaxosLeaseProperties.class)
 public final class PaxosLeaseAutoConfiguration {
 
@@ -60,9 +59,8 @@ public final class PaxosLeaseAutoConfiguration {
 
     @Bean(destroyMethod = "")
     FrameTransport paxosLeaseFrameTransport(
-            CellConfiguration cell, FrameChannel channel, ObjectProvider<WireListener> listener) {
-        return new FrameTransport(
-                cell.wire(), channel, listener.getIfAvailable(() -> WireListener.NONE), NodeClock.SYSTEM);
+            CellConfiguration cell, FrameChannel channel, ObjectProvider<WireListener> listeners) {
+        return new FrameTransport(cell.wire(), channel, WireListeners.of(listeners), NodeClock.SYSTEM);
     }
 
     @Bean
@@ -86,13 +84,8 @@ public final class PaxosLeaseAutoConfiguration {
     }
 
     @Bean
-    FrameServer paxosLeaseFrameServer(CellConfiguration cell, LeaseNode node, ObjectProvider<WireListener> listener) {
-        return new FrameServer(
-                node.incarnation(),
-                cell.wire(),
-                node,
-                listener.getIfAvailable(() -> WireListener.NONE),
-                new SecureRandom());
+    FrameServer paxosLeaseFrameServer(CellConfiguration cell, LeaseNode node, ObjectProvider<WireListener> listeners) {
+        return new FrameServer(node.incarnation(), cell.wire(), node, WireListeners.of(listeners), new SecureRandom());
     }
 
     @Bean
@@ -103,6 +96,14 @@ public final class PaxosLeaseAutoConfiguration {
     @Bean
     CellView paxosLeaseCellView(CellConfiguration cell, FrameTransport transport, FrameServer server) {
         return new WiredCellView(cell, transport, server);
+    }
+
+    @Bean
+    SharedLeases paxosLeaseSharedLeases(
+            PaxosLeaseProperties properties,
+            ObjectProvider<LeaderOnlyRegistry> guarded,
+            ObjectProvider<PaxosLeaseQuartzProperties> quartz) {
+        return new SharedLeases(properties, guarded, quartz);
     }
 
     @Bean

@@ -4,6 +4,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.camel.PaxosLeaseClusterService;
 import org.apache.camel.cluster.CamelClusterService;
 import org.apache.camel.support.cluster.AbstractCamelClusterService;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -18,7 +19,8 @@ public final class PaxosLeaseCamelAutoConfiguration {
 
     @Bean(destroyMethod = "")
     @ConditionalOnMissingBean(CamelClusterService.class)
-    PaxosLeaseClusterService paxosLeaseClusterService(LeaseNode node) {
-        return new PaxosLeaseClusterService(node);
+    PaxosLeaseClusterService paxosLeaseClusterService(LeaseNode node, ObjectProvider<SharedLeases> shared) {
+        return new PaxosLeaseClusterService(
+                node, namespace -> shared.stream().anyMatch(leases -> leases.test(namespace)));
     }
 }

@@ -60,11 +60,13 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
                 ObjectProvider<Candidate> candidates,
                 ObjectProvider<LeaderEventPublisher> publisher,
                 ApplicationEventPublisher events,
-                PaxosLeaseIntegrationProperties properties) {
+                PaxosLeaseIntegrationProperties properties,
+                ObjectProvider<SharedLeases> shared) {
             return new PaxosLeaseLeaderInitiators(
                     node,
                     () -> withRoles(candidates.orderedStream().toList(), properties.roles(), node),
-                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)));
+                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)),
+                    role -> shared.stream().anyMatch(leases -> leases.test(role)));
         }
 
         private static List<Candidate> withRoles(List<Candidate> beans, List<String> roles, LeaseNode node) {

@@ -4,6 +4,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.apache.camel.support.cluster.AbstractCamelClusterService;
 
 /**
@@ -15,6 +16,7 @@ import org.apache.camel.support.cluster.AbstractCamelClusterService;
 public final class PaxosLeaseClusterService extends AbstractCamelClusterService<PaxosLeaseClusterView> {
 
     private final LeaseNode node;
+    private final Predicate<String> shared;
     private final Map<String, PaxosLeaseClusterView> views = new ConcurrentHashMap<>();
 
     /**
@@ -23,8 +25,19 @@ public final class PaxosLeaseClusterService extends AbstractCamelClusterService<
      * @param node the node of this application
      */
     public PaxosLeaseClusterService(LeaseNode node) {
+        this(node, namespace -> false);
+    }
+
+    /**
+     * Creates the service of an application that needs some of the leases for other things too.
+     *
+     * @param node the node of this application
+     * @param shared whether this node is to stay a candidate for the lease of a namespace when Camel stops; asked then
+     */
+    public PaxosLeaseClusterService(LeaseNode node, Predicate<String> shared) {
         super("paxoslease");
         this.node = node;
+        this.shared = shared;
         node.addListener(this::onTransition);
     }
 
@@ -37,7 +50,7 @@ public final class PaxosLeaseClusterService extends AbstractCamelClusterService<
 
     @Override
     protected PaxosLeaseClusterView createView(String namespace) {
-        PaxosLeaseClusterView view = new PaxosLeaseClusterView(this, node, namespace);
+        PaxosLeaseClusterView view = new PaxosLeaseClusterView(this, node, namespace, shared);
         views.put(namespace, view);
         return view;
     }

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.camel.CamelContext;
 import org.apache.camel.cluster.CamelClusterEventListener;
 import org.apache.camel.cluster.CamelClusterMember;
@@ -36,14 +37,17 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
 
     private final PaxosLeaseClusterService service;
     private final String namespace;
+    private final Predicate<String> shared;
     private final List<CamelClusterEventListener.Leadership> listeners = new CopyOnWriteArrayList<>();
     private final LeaderElection election;
     private final String self;
     private final List<String> acceptors;
     private @Nullable CamelContext camelContext;
 
-    PaxosLeaseClusterView(PaxosLeaseClusterService service, LeaseNode node, String namespace) {
+    PaxosLeaseClusterView(
+            PaxosLeaseClusterService service, LeaseNode node, String namespace, Predicate<String> shared) {
         this.service = service;
+        this.shared = shared;
         this.namespace = namespace;
         this.election = node.election(namespace);
         this.self = node.incarnation().nodeId();
@@ -58,7 +62,9 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
 
     @Override
     protected void doStop() {
-        election.stop();
+        if (!shared.test(namespace)) {
+            election.stop();
+        }
     }
 
     void onTransition(LeaseTransition transition) {

@@ -7,6 +7,7 @@ import io.paxoslease.node.LeaseTransition;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     private final LeaderElection election;
     private final Candidate candidate;
     private final LeaderEventPublisher publisher;
+    private final Predicate<String> shared;
     private final ThreadPoolExecutor worker;
     private @Nullable Leadership current;
     private boolean running;
@@ -50,6 +52,20 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
      * @param publisher tells the application
      */
     public PaxosLeaseLeaderInitiator(LeaseNode node, Candidate candidate, LeaderEventPublisher publisher) {
+        this(node, candidate, publisher, role -> false);
+    }
+
+    /**
+     * Creates the initiator of a candidate whose lease others of this application may need too.
+     *
+     * @param node the node of this application
+     * @param candidate who wants to lead
+     * @param publisher tells the application
+     * @param shared whether this node is to stay a candidate for the lease of the role when the initiator stops; asked then
+     */
+    public PaxosLeaseLeaderInitiator(
+            LeaseNode node, Candidate candidate, LeaderEventPublisher publisher, Predicate<String> shared) {
+        this.shared = shared;
         this.candidate = candidate;
         this.publisher = publisher;
         this.election = node.election(candidate.getRole());
@@ -125,7 +141,9 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         Leadership leadership = current;
         current = null;
         Runnable release = () -> {
-            election.stop();
+            if (!shared.test(election.name())) {
+                election.stop();
+            }
             callback.run();
         };
         if (leadership == null) {

@@ -1,12 +1,15 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.bounded.LocalCell;
 import io.paxoslease.spring.camel.PaxosLeaseClusterService;
 import org.apache.camel.cluster.CamelClusterService;
 import org.apache.camel.component.file.cluster.FileLockClusterService;
+import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -28,6 +31,30 @@ class PaxosLeaseCamelAutoConfigurationTests {
     void backsOffFromTheApplicationsOwnClusterService() {
         withNode.withBean(CamelClusterService.class, FileLockClusterService::new)
                 .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseClusterService.class));
+    }
+
+    /** At shutdown Camel stops before guarded calls have ended. */
+    @Test
+    void aServiceThatStopsDoesNotGiveUpALeaseThatOthersNeed() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class, PaxosLeaseCamelAutoConfiguration.class))
+                .withPropertyValues("paxoslease.leases.shared.candidate=true")
+                .run(context -> {
+                    LeaseManager leases = context.getBean(LeaseManager.class);
+                    PaxosLeaseClusterService service = context.getBean(PaxosLeaseClusterService.class);
+                    service.setCamelContext(new DefaultCamelContext());
+                    service.start();
+                    service.getView("alone");
+                    service.getView("shared");
+                    await().until(() -> leases.election("alone").isLeader()
+                            && leases.election("shared").isLeader());
+
+                    service.stop();
+
+                    assertThat(leases.election("alone").isLeader()).isFalse();
+                    assertThat(leases.election("shared").isLeader()).isTrue();
+                });
     }
 
     @Test

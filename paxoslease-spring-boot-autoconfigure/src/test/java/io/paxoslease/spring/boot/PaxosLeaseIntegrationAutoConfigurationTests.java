@@ -1,11 +1,17 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.bounded.LocalCell;
 import io.paxoslease.spring.integration.PaxosLeaseLeaderInitiators;
 import io.paxoslease.spring.integration.PaxosLeaseLockRegistry;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -58,6 +64,53 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                             .hasValueSatisfying(initiator ->
                                     assertThat(initiator).hasToString("PaxosLeaseLeaderInitiator[role b, id me]"));
                     assertThat(initiators.initiator("c")).isEmpty();
+                });
+    }
+
+    static class Reports {
+        @LeaderOnly("guarded")
+        public void write() {}
+    }
+
+    /** At shutdown initiators stop before guarded calls have ended. */
+    @Test
+    void anInitiatorThatStopsDoesNotGiveUpALeaseThatOthersNeed() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class,
+                        PaxosLeaseInterceptionAutoConfiguration.class,
+                        PaxosLeaseQuartzAutoConfiguration.class,
+                        PaxosLeaseIntegrationAutoConfiguration.class))
+                .withBean(Reports.class)
+                .withPropertyValues(
+                        "paxoslease.integration.roles=alone,configured,guarded,quartz",
+                        "paxoslease.leases.configured.candidate=true",
+                        "paxoslease.quartz.lease=quartz")
+                .run(context -> {
+                    LeaseManager leases = context.getBean(LeaseManager.class);
+                    List<String> roles = List.of("alone", "configured", "guarded", "quartz");
+                    await().until(() -> roles.stream()
+                            .allMatch(role -> leases.election(role).isLeader()));
+                    PaxosLeaseLeaderInitiators initiators = context.getBean(PaxosLeaseLeaderInitiators.class);
+                    CountDownLatch stopped = new CountDownLatch(1);
+                    initiators.stop(stopped::countDown);
+                    assertThat(stopped.await(20, TimeUnit.SECONDS)).isTrue();
+                    assertThat(roles)
+                            .filteredOn(role -> leases.election(role).isLeader())
+                            .containsExactly("configured", "guarded", "quartz");
+                    assertThat(initiators
+                                    .initiator("guarded")
+                                    .orElseThrow()
+                                    .getContext()
+                                    .isLeader())
+                            .isFalse();
+                    initiators.start();
+                    await().until(() -> roles.stream()
+                            .allMatch(role -> initiators
+                                    .initiator(role)
+                                    .orElseThrow()
+                                    .getContext()
+                                    .isLeader()));
                 });
     }
 

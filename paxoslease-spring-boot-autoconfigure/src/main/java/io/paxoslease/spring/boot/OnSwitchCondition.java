@@ -1,0 +1,48 @@
+package io.paxoslease.spring.boot;
+
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/** Decides for {@link ConditionalOnSwitch}. */
+final class OnSwitchCondition extends SpringBootCondition {
+
+    @Override
+    public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+        Map<String, @Nullable Object> attributes =
+                Objects.requireNonNull(metadata.getAnnotationAttributes(ConditionalOnSwitch.class.getName()));
+        String property = String.valueOf(attributes.get("value"));
+        boolean on = isOn(context.getEnvironment(), property, Boolean.TRUE.equals(attributes.get("byDefault")));
+        ConditionMessage message = ConditionMessage.forCondition(ConditionalOnSwitch.class, property)
+                .because(on ? "it is on" : "it is off");
+        return new ConditionOutcome(on, message);
+    }
+
+    private static boolean isOn(Environment environment, String property, boolean byDefault) {
+        String text = environment.getProperty(property);
+        if (text == null) {
+            return byDefault;
+        }
+        Boolean value = null;
+        try {
+            value = environment.getProperty(property, Boolean.class);
+        } catch (ConversionException noTruthValue) {
+            // Told below, as an empty one.
+        }
+        if (value == null) {
+            throw new InvalidCellConfigurationException(
+                    property,
+                    text,
+                    "it is neither true nor false",
+                    "Set it to true or false, or leave it out, which means " + byDefault + ".");
+        }
+        return value;
+    }
+}
