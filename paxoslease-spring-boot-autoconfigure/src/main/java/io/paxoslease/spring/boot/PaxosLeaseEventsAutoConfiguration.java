@@ -4,7 +4,6 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -12,7 +11,7 @@ import org.springframework.context.annotation.Lazy;
 
 /** Publishes what happens to leases as {@link io.paxoslease.spring.LeaseEvent}s. */
 @AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
-@ConditionalOnBooleanProperty(name = "paxoslease.enabled", matchIfMissing = true)
+@ConditionalOnSwitch(value = "paxoslease.enabled", byDefault = true)
 @ConditionalOnBean(LeaseNode.class)
 public final class PaxosLeaseEventsAutoConfiguration {
 

@@ -9,7 +9,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.AdditionalPathsMapper;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
@@ -45,7 +44,7 @@ public final class PaxosLeaseHealthAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HealthEndpointGroupsPostProcessor.class, AdditionalPathsMapper.class})
-    @ConditionalOnBooleanProperty(name = "paxoslease.readiness.quarantine", matchIfMissing = true)
+    @ConditionalOnSwitch(value = "paxoslease.readiness.quarantine", byDefault = true)
     static class ReadinessConfiguration {
 
         @Bean

@@ -7,7 +7,6 @@ import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
@@ -16,7 +15,7 @@ import org.springframework.core.env.Environment;
 
 /** Makes {@link io.paxoslease.spring.LeaderOnly} work. */
 @AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
-@ConditionalOnBooleanProperty(name = "paxoslease.enabled", matchIfMissing = true)
+@ConditionalOnSwitch(value = "paxoslease.enabled", byDefault = true)
 public final class PaxosLeaseInterceptionAutoConfiguration {
 
     @Bean

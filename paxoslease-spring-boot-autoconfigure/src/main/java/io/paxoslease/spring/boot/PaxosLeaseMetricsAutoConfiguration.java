@@ -12,8 +12,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 
 /** Auto-configuration of the meters of the node, its leases and its traffic. */
 @AutoConfiguration(
@@ -23,9 +23,8 @@ import org.springframework.core.env.Environment;
         })
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({LeaseNode.class, MeterRegistry.class})
+@EnableConfigurationProperties(PaxosLeaseMetricsProperties.class)
 public final class PaxosLeaseMetricsAutoConfiguration {
-
-    private static final int MAX_LEASES = 1_000;
 
     @Bean
     @ConditionalOnMissingBean
@@ -35,9 +34,16 @@ public final class PaxosLeaseMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PaxosLeaseMetrics paxosLeaseMetrics(LeaseNode node, Environment environment) {
-        return new PaxosLeaseMetrics(
-                node, environment.getProperty("paxoslease.metrics.max-leases", Integer.class, MAX_LEASES));
+    PaxosLeaseMetrics paxosLeaseMetrics(LeaseNode node, PaxosLeaseMetricsProperties properties) {
+        int maxLeases = properties.maxLeases();
+        if (maxLeases < 0) {
+            throw new InvalidCellConfigurationException(
+                    "paxoslease.metrics.max-leases",
+                    Integer.toString(maxLeases),
+                    "it is negative",
+                    "Set how many leases are to have meters of their own, 0 for none.");
+        }
+        return new PaxosLeaseMetrics(node, maxLeases);
     }
 
     @Bean

@@ -26,7 +26,16 @@ public final class PaxosLeaseQuartzAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     PaxosLeaseTriggerListener paxosLeaseTriggerListener(LeaseManager manager, PaxosLeaseQuartzProperties properties) {
-        return new PaxosLeaseTriggerListener(manager.election(Objects.requireNonNull(properties.lease())));
+        String lease = Objects.requireNonNull(properties.lease());
+        try {
+            return new PaxosLeaseTriggerListener(manager.election(lease));
+        } catch (IllegalArgumentException wrong) {
+            throw new InvalidCellConfigurationException(
+                    "paxoslease.quartz.lease",
+                    lease,
+                    String.valueOf(wrong.getMessage()),
+                    "Give it the name of a lease, of 1 to 255 bytes, or leave it out: then jobs run on every node.");
+        }
     }
 
     @Bean

@@ -15,9 +15,12 @@ import io.paxoslease.spring.boot.actuate.PaxosLeaseHealthIndicator;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseMetrics;
 import io.paxoslease.spring.boot.actuate.QuarantineHealthIndicator;
 import io.paxoslease.spring.boot.actuate.QuarantineReadinessGroups;
+import io.paxoslease.wire.FrameServer;
 import io.paxoslease.wire.WireListener;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -112,6 +115,44 @@ class PaxosLeaseActuateAutoConfigurationTests {
         void canBeDisabled() {
             runner.withPropertyValues("management.endpoint.lease.access=NONE")
                     .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseEndpoint.class));
+        }
+
+        @Test
+        void refuseABoundThatIsNone() {
+            runner.withPropertyValues("paxoslease.metrics.max-leases=-1")
+                    .run(context -> assertThat(context)
+                            .getFailure()
+                            .hasRootCauseMessage("Property paxoslease.metrics.max-leases = '-1': it is negative"));
+            runner.withPropertyValues("paxoslease.metrics.max-leases=many")
+                    .run(context -> assertThat(context)
+                            .getFailure()
+                            .hasStackTraceContaining(
+                                    "Failed to bind properties under 'paxoslease.metrics.max-leases' to int"));
+        }
+
+        @Test
+        void doNotKeepTheApplicationFromListeningToo() {
+            List<String> heard = new CopyOnWriteArrayList<>();
+            WireListener own = new WireListener() {
+                @Override
+                public void onMessage(String type, String outcome) {
+                    heard.add(type + " " + outcome);
+                }
+            };
+            withoutNode
+                    .withConfiguration(AutoConfigurations.of(PaxosLeaseAutoConfiguration.class))
+                    .withBean("own", WireListener.class, () -> own)
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        context.getBean(FrameServer.class).handle(new byte[1]);
+                        assertThat(heard).containsExactly("frame malformed");
+                        assertThat(context.getBean(MeterRegistry.class)
+                                        .get("paxoslease.messages")
+                                        .tag("outcome", "malformed")
+                                        .counter()
+                                        .count())
+                                .isOne();
+                    });
         }
 
         @Test

@@ -47,6 +47,15 @@ class PaxosLeaseQuartzAutoConfigurationTests {
         });
     }
 
+    @Test
+    void refusesALeaseWithoutName() {
+        runner.withPropertyValues("paxoslease.quartz.lease=")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining(
+                                "Property paxoslease.quartz.lease = '': The lease name must not be empty"));
+    }
+
     /** Two worker threads: one runs the job that stays, the other goes on firing until that is vetoed, which lets the job end. */
     @Test
     void theLeaseIsHeldUntilTheJobThatRunsHasEnded() {

@@ -3,8 +3,11 @@ package io.paxoslease.spring.interception;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.boot.InvalidCellConfigurationException;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 
 /** When {@link PaxosLeaseInterceptionAutoConfiguration} applies. */
@@ -39,6 +42,29 @@ class InterceptionConditionTests {
                             .doesNotHaveBean(GuardedLeases.class);
                     assertThat(context.getBean(Job.class).run()).isEqualTo("ran");
                 });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"yes", "on", "1", "TRUE"})
+    void appliesHoweverSpringReadsTruth(String value) {
+        Guarded.context(new FakeLeases())
+                .withBean(Job.class)
+                .withPropertyValues("paxoslease.enabled=" + value)
+                .run(context -> assertThat(context.getBean(Job.class).run()).isNull());
+    }
+
+    /** Without guards jobs run on every node: not because of a misspelt word. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ture", ""})
+    void aValueThatIsNoTruthValueFailsTheStart(String value) {
+        Guarded.context(new FakeLeases())
+                .withBean(Job.class)
+                .withPropertyValues("paxoslease.enabled=" + value)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidCellConfigurationException.class)
+                        .hasMessage("Property paxoslease.enabled = '" + value + "': it is neither true nor false"));
     }
 
     @Test
