@@ -267,7 +267,10 @@ class PaxosLeaseActuateAutoConfigurationTests {
 
                 assertThat(registry.get("paxoslease.acceptor.leases").gauge().value())
                         .isZero();
-                assertThat(registry.get("paxoslease.messages").counter().count())
+                assertThat(registry.get("paxoslease.messages")
+                                .tag("outcome", "sent")
+                                .counter()
+                                .count())
                         .isOne();
             });
         }

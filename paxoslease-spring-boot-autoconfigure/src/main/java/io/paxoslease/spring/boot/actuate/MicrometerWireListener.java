@@ -23,6 +23,8 @@ public final class MicrometerWireListener implements WireListener, MeterBinder {
     public synchronized void bindTo(MeterRegistry registry) {
         meters = new Meters(
                 Stream.concat(meters.registries.stream(), Stream.of(registry)).toList());
+        // An alert is to see the first one, as an increase from nothing to one.
+        meters.messages("frame", "defect");
     }
 
     @Override

@@ -32,6 +32,9 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     /** The tag value that stands for the leases that have no meters of their own. */
     static final String OTHER = "(other)";
 
+    private static final String TRANSITIONS = "paxoslease.lease.transitions";
+    private static final String TRANSITIONS_DESCRIPTION = "What happened to leases on this node";
+
     private final LeaseNode node;
     private final int maxLeases;
     private final List<MeterRegistry> registries = new CopyOnWriteArrayList<>();
@@ -54,7 +57,7 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         synchronized (seen) {
             registries.add(registry);
-            seen.forEach(lease -> registerGauges(lease, registry));
+            seen.forEach(lease -> registerMeters(lease, registry));
         }
         Gauge.builder("paxoslease.acceptor.leases", this, PaxosLeaseMetrics::acceptorLeases)
                 .description("Leases that this node's acceptor has recorded")
@@ -93,12 +96,7 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     }
 
     private void onTransition(LeaseTransition transition) {
-        count(
-                "paxoslease.lease.transitions",
-                "What happened to leases on this node",
-                transition.leaseName(),
-                "kind",
-                transition.kind().name().toLowerCase(Locale.ROOT));
+        count(TRANSITIONS, TRANSITIONS_DESCRIPTION, transition.leaseName(), "kind", tag(transition.kind()));
         switch (transition.kind()) {
             case ACQUIRED -> record("paxoslease.acquire", "Acquisitions that succeeded", "success", transition.took());
             case EXTENDED -> record("paxoslease.extend", "Attempts to extend a lease", "success", transition.took());
@@ -111,13 +109,17 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     private void count(String counter, String description, String lease, String tag, String value) {
         String named = see(lease);
         for (MeterRegistry registry : registries) {
-            Counter.builder(counter)
-                    .description(description)
-                    .tag("lease", named)
-                    .tag(tag, value)
-                    .register(registry)
-                    .increment();
+            counter(registry, counter, description, named, tag, value).increment();
         }
+    }
+
+    private static Counter counter(
+            MeterRegistry registry, String counter, String description, String lease, String tag, String value) {
+        return Counter.builder(counter)
+                .description(description)
+                .tag("lease", lease)
+                .tag(tag, value)
+                .register(registry);
     }
 
     private void record(String timer, String description, String outcome, Duration took) {
@@ -134,7 +136,7 @@ public final class PaxosLeaseMetrics implements MeterBinder {
         node.leases(maxLeases).keySet().forEach(this::see);
     }
 
-    /** Gives a lease its gauges when it is new; the tag value to count it under. */
+    /** Gives a lease its meters when it is new; the tag value to count it under. */
     private String see(String lease) {
         if (seen.contains(lease)) {
             return lease;
@@ -144,13 +146,19 @@ public final class PaxosLeaseMetrics implements MeterBinder {
                 return seen.contains(lease) ? lease : OTHER;
             }
             if (seen.add(lease)) {
-                registries.forEach(registry -> registerGauges(lease, registry));
+                registries.forEach(registry -> registerMeters(lease, registry));
             }
         }
         return lease;
     }
 
-    private void registerGauges(String lease, MeterRegistry registry) {
+    private static String tag(LeaseTransition.Kind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** And the counter of losses, whose increase from nothing to one is to be seen. */
+    private void registerMeters(String lease, MeterRegistry registry) {
+        counter(registry, TRANSITIONS, TRANSITIONS_DESCRIPTION, lease, "kind", tag(LeaseTransition.Kind.LOST));
         Gauge.builder("paxoslease.lease.held", this, self -> self.held(lease))
                 .description("1 while this node holds the lease, else 0")
                 .tag("lease", lease)

@@ -59,6 +59,27 @@ class PaxosLeaseMetricsTests {
         assertThat(held("later")).isZero();
     }
 
+    /** Whoever asks for an increase sees none where a counter begins with one. */
+    @Test
+    void whatIsAlertedOnIsCountedFromNothing() {
+        metrics();
+        new MicrometerWireListener().bindTo(registry);
+
+        test.node.election("leader").start();
+
+        await().untilAsserted(() -> assertThat(find("paxoslease.lease.transitions")
+                        .tags("lease", "leader", "kind", "lost")
+                        .counter())
+                .isNotNull()
+                .extracting(Counter::count)
+                .isEqualTo(0.0));
+        assertThat(registry.get("paxoslease.messages")
+                        .tags("type", "frame", "outcome", "defect")
+                        .counter()
+                        .count())
+                .isZero();
+    }
+
     @Test
     void transitionsAreCountedByLeaseAndKind() {
         metrics();
