@@ -30,12 +30,18 @@ class LeaseTimeGuideTests {
     private static final String PAGE = "docs/guides/lease-time.md";
     private static final Pattern ROW = Pattern.compile("(?m)^\\| (\\d+) s \\| (.*) \\|$");
     private static final Pattern DRIFT_ROW = Pattern.compile("(?m)^\\| `(0(?:\\.\\d+)?)` \\| (\\S+) s \\|");
+    private static final Pattern EXTENSION = Pattern.compile("(?m)^\\| extension \\| `2 m` \\| `(\\d+) m` \\|$");
     private static final double DRIFT = 0.01;
 
     @Test
     void theTableOfLeaseTimesFollowsFromTheRules() {
         List<String> wrong = new ArrayList<>();
         int rows = 0;
+        Matcher extension = EXTENSION.matcher(Documents.read("docs/scaling.md"));
+        assertThat(extension.find()).isTrue();
+        // To the two other members.
+        int bytes = 2 * Integer.parseInt(extension.group(1));
+        assertThat(Documents.read(PAGE)).contains("without frames, is " + bytes + " bytes");
         Matcher row = ROW.matcher(Documents.read(PAGE));
         while (row.find()) {
             rows++;
@@ -50,7 +56,7 @@ class LeaseTimeGuideTests {
                     held / 2,
                     seconds,
                     2_000 / seconds,
-                    2_000 / seconds * 104 / 1_000);
+                    2_000 / held * bytes / 1_000);
             if (!row.group(2).equals(expected)) {
                 wrong.add(row.group(1) + " s: " + expected);
             }
