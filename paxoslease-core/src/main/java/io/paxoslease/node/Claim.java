@@ -48,8 +48,8 @@ final class Claim {
     /** Whether nobody but the engine can refer to this claim. */
     final boolean resumed;
 
-    /** Whether its user wants nothing any more. */
-    boolean withdrawn;
+    /** Whether its user wants nothing any more, or the node has stopped seeking for everybody. */
+    volatile boolean withdrawn;
 
     /** Whether it ever resigned; then it does not try again before the time below, whatever it hears meanwhile. */
     boolean resigned;

@@ -135,8 +135,12 @@ public record HistoryEvent(
                 kind, count + next.count, first, next.last, fencingToken, next.heldUntil, leader, reason, rejectedBy);
     }
 
-    /** Whether the lease was held here right after this event. */
-    boolean leavesHeld() {
-        return kind == Kind.ACQUIRED || kind == Kind.EXTENDED || kind == Kind.EXTENSION_FAILED;
+    /** Whether the lease was held here right after this event, which it was before or not. */
+    boolean leavesHeld(boolean before) {
+        return switch (kind) {
+            case ACQUIRED, EXTENDED, EXTENSION_FAILED -> true;
+            case LOST, RELEASED -> false;
+            default -> before;
+        };
     }
 }

@@ -49,6 +49,9 @@ final class LeaseEngine {
         private long[] acceptors = new long[4];
 
         final List<Notice> notices = new ArrayList<>();
+        /** How many of them were told. */
+        int told;
+
         final List<FailedAttempt> failedAttempts = new ArrayList<>();
 
         /** Whether a request, by its place among them, is to be sent to an acceptor. */
@@ -189,6 +192,7 @@ final class LeaseEngine {
             // The last first, so that none begins to seek.
             while ((claim = candidacy.claims.peekLast()) != null) {
                 settle(candidacy, now, out);
+                claim.withdrawn = true;
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, "the node stops"));
             }

@@ -50,6 +50,7 @@ public final class LeaseHistory {
     private static final class Ring {
         final ArrayDeque<HistoryEvent> events = new ArrayDeque<>();
         long dropped;
+        boolean held;
     }
 
     synchronized void record(String lease, HistoryEvent event) {
@@ -61,6 +62,7 @@ public final class LeaseHistory {
             ring = new Ring();
             rings.put(lease, ring);
         }
+        ring.held = event.leavesHeld(ring.held);
         HistoryEvent last = ring.events.peekLast();
         if (last != null && last.isRepeatedBy(event)) {
             ring.events.removeLast();
@@ -76,7 +78,7 @@ public final class LeaseHistory {
 
     private boolean dropOldest() {
         Iterator<Ring> oldest = rings.values().iterator();
-        if (oldest.next().events.getLast().leavesHeld()) {
+        if (oldest.next().held) {
             return false;
         }
         oldest.remove();

@@ -174,6 +174,15 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             return;
         }
         releaseAll();
+        // In the step that ends the last claim, so that none comes behind it and is never answered.
+        boolean open = true;
+        while (open) {
+            open = run((now, output) -> {
+                        engine.withdrawAll(RELEASED_PER_STEP, now, output);
+                        closed = engine.parked() == 0;
+                    })
+                    && !closed;
+        }
         closed = true;
         LockSupport.unpark(timer);
         transport.close();
@@ -779,18 +788,39 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (failed || closed) {
             return false;
         }
+        LeaseEngine.Output output = new LeaseEngine.Output();
+        Now now = null;
         try {
-            LeaseEngine.Output output = new LeaseEngine.Output();
-            Now now = clock.now();
+            now = clock.now();
             afterwards.last = now;
             step.run(now, output);
             send(now, output);
-            output.notices.forEach(notice -> tell(notice, now, afterwards));
+            tellAll(output, now, afterwards);
             record(output, now);
             return true;
         } catch (RuntimeException | Error impossible) {
+            if (now != null) {
+                tellTheRest(output, now, afterwards);
+            }
             fail(impossible);
             return false;
+        }
+    }
+
+    private void tellAll(LeaseEngine.Output output, Now now, Afterwards afterwards) {
+        while (output.told < output.notices.size()) {
+            tell(output.notices.get(output.told++), now, afterwards);
+        }
+    }
+
+    /** What had happened before the defect: nobody else knows of a claim that has ended. */
+    private void tellTheRest(LeaseEngine.Output output, Now now, Afterwards afterwards) {
+        while (output.told < output.notices.size()) {
+            try {
+                tellAll(output, now, afterwards);
+            } catch (RuntimeException defect) {
+                LOG.log(Level.ERROR, "Not everything that had happened could be told", defect);
+            }
         }
     }
 

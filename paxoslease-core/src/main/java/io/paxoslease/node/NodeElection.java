@@ -27,7 +27,8 @@ final class NodeElection implements LeaderElection {
 
     @Override
     public synchronized void start() {
-        if (claim == null && node.mayStand(name())) {
+        Claim current = claim;
+        if ((current == null || current.withdrawn) && node.mayStand(name())) {
             // Known before it can win, which may be before this returns.
             Claim standing = node.standing(name());
             claim = standing;

@@ -24,10 +24,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -755,6 +757,88 @@ class LeaseNodeTests {
             assertThat(member.isFailed()).isTrue();
             assertThat(election.isLeader()).isFalse();
         }
+    }
+
+    @Test
+    void whatHappenedBeforeADefectIsTold() {
+        Silence broken = new Silence();
+        try (LeaseNode member = new LeaseNode(memberOfThree(), broken, new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.start();
+            CompletableFuture<Optional<Lease>> once =
+                    member.tryAcquireAsync("job", TIME).toCompletableFuture();
+            // It is sought for when the other one has given up, in the same event.
+            member.election("job").start();
+            broken.defect.set(new IllegalStateException("defect"));
+            clock.advance(TIME);
+            member.onTime();
+
+            assertThat(member.isFailed()).isTrue();
+            assertThat(once).succeedsWithin(TIME).isEqualTo(Optional.empty());
+        }
+    }
+
+    @Test
+    void whatIsAskedForWhileTheNodeClosesIsAnswered() {
+        AtomicReference<CompletableFuture<Optional<Lease>>> late = new AtomicReference<>();
+        Silence transport = new Silence() {
+            @Override
+            public void flush() {
+                LeaseNode closing = node;
+                if (closing != null && late.get() == null) {
+                    late.set(new CompletableFuture<>());
+                    late.set(closing.tryAcquireAsync("late", TIME).toCompletableFuture());
+                }
+            }
+        };
+        node.close();
+        node = null;
+        LeaseNode member = new LeaseNode(memberOfThree(), transport, new SplittableRandom(3), clock);
+        member.openAcceptor();
+        member.start();
+        node = member;
+
+        member.close();
+
+        assertThat(late.get()).succeedsWithin(TIME).isEqualTo(Optional.empty());
+    }
+
+    @Test
+    void anElectionThatIsStartedWhileAllAreEndedCanBeStartedAgain() {
+        AtomicBoolean ending = new AtomicBoolean();
+        Silence transport = new Silence() {
+            @Override
+            public void flush() {
+                if (ending.getAndSet(false)) {
+                    node.election("a").start();
+                }
+            }
+        };
+        node.close();
+        node = new LeaseNode(memberOfThree(), transport, new SplittableRandom(3), clock);
+        node.openAcceptor();
+        node.start();
+        // In this order they are ended.
+        node.election("a");
+        node.election("b").start();
+        ending.set(true);
+        node.releaseAll();
+        assertThat(ending).isFalse();
+
+        node.election("a").start();
+
+        assertThat(node.lease("a").orElseThrow().state()).isEqualTo(LeaseStatus.State.SEEKING);
+    }
+
+    @Test
+    void aLeaseThatIsHeldKeepsItsHistory() {
+        node.keepHistory(new LeaseHistory(64, 1));
+        assertThat(node.tryAcquire("held", TIME)).isPresent();
+        assertThat(node.tryAcquire("other", TIME)).isPresent();
+
+        assertThat(node.history("held").orElseThrow().events().get(0).kind()).isEqualTo(HistoryEvent.Kind.ACQUIRED);
+        assertThat(node.history("other"))
+                .hasValueSatisfying(history -> assertThat(history.events()).isEmpty());
     }
 
     private static void awaitSafely(CountDownLatch latch) {
