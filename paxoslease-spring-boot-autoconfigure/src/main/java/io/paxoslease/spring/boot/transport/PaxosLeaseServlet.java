@@ -115,7 +115,8 @@ public final class PaxosLeaseServlet extends HttpServlet {
             throws IOException {
         ServletInputStream input = request.getInputStream();
         RequestBody body = new RequestBody(input, request.getContentLengthLong(), handler.maxFrameBytes());
-        while (!body.isComplete() && input.available() > 0) {
+        // Of a chunk whose length has not come, some containers call bytes available that they wait behind.
+        while (request.getContentLengthLong() >= 0 && !body.isComplete() && input.available() > 0) {
             body.readSome();
         }
         if (body.isTooLarge()) {

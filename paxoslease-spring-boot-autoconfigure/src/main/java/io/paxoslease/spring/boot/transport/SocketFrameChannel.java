@@ -145,7 +145,12 @@ public final class SocketFrameChannel implements FrameChannel {
             }
             Thread started = daemon(() -> run(opened, input), kind);
             // Before anything is remembered: if there is no thread to be had, the next exchange tries again.
-            started.start();
+            try {
+                started.start();
+            } catch (OutOfMemoryError none) {
+                opened.close();
+                throw none;
+            }
             thread = started;
             selector = opened;
         }

@@ -260,6 +260,9 @@ public final class TcpFrameServer implements AutoCloseable {
                 SocketFrameChannel.sleepABit();
             }
             close(socket);
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            close(socket);
+            throw failure;
         }
     }
 

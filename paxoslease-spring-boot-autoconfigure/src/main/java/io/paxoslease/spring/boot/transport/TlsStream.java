@@ -120,18 +120,22 @@ final class TlsStream implements ByteStream {
             return;
         }
         flush();
-        try {
-            do {
-                advance(NOTHING);
-            } while (!busy
-                    && from.hasRemaining()
-                    && engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING
-                    && wrap(from));
-        } catch (SSLException failure) {
-            sayGoodbye();
-            throw failure;
-        }
-        flush();
+        // Until the socket is full, because only then is it waited for.
+        do {
+            try {
+                do {
+                    advance(NOTHING);
+                } while (isReadyFor(from) && wrap(from));
+            } catch (SSLException failure) {
+                sayGoodbye();
+                throw failure;
+            }
+            flush();
+        } while (isReadyFor(from) && encrypted.position() == 0);
+    }
+
+    private boolean isReadyFor(ByteBuffer from) {
+        return !busy && from.hasRemaining() && engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING;
     }
 
     @Override

@@ -310,6 +310,23 @@ class PaxosLeaseServletTests {
         }
     }
 
+    /** Tomcat calls what it has of the header available, and waits for the rest of it if it is asked to read. */
+    @Test
+    void keepsNoThreadWaitingForTheLengthOfAChunk() throws Exception {
+        TomcatNode node = echo(Duration.ofSeconds(2), 8, true);
+        List<RawSender> slow = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            slow.add(sender(node).write(START + TYPE + "Transfer-Encoding: chunked\r\n\r\n1;a"));
+        }
+        while (requests.get() < 2) {
+            Thread.sleep(10);
+        }
+        assertThat(sender(node).write(post("frame")).response().body()).isEqualTo("frame");
+        for (RawSender each : slow) {
+            assertThat(each.response().status()).isEqualTo(408);
+        }
+    }
+
     /** Whether a slow frame is taken, soon. */
     private boolean becomesFree(TomcatNode node) throws Exception {
         for (int attempt = 0; attempt < 50; attempt++) {

@@ -136,6 +136,39 @@ class TlsStreamTests {
         assertThat(server.take()).asString().isEqualTo("early");
     }
 
+    /** Whoever has more to write and is not called when there is room waits for ever. */
+    @Test
+    void whatIsLeftOfAWriteWaitsForRoomHoweverFastTheOtherSideReads() throws Exception {
+        End client = client(member);
+        End server = server(member);
+        client.send(randomBytes(1, 10));
+        until(() -> server.received.size() == 10, client, server);
+        serverSocket.configureBlocking(true);
+        CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> {
+            try {
+                while (serverSocket.read(ByteBuffer.allocate(9_000)) >= 0) {
+                    Thread.onSpinWait();
+                }
+            } catch (IOException closed) {
+                // It is no longer needed.
+            }
+        });
+        byte[] frame = randomBytes(2, 300_000);
+        int forgotten = 0;
+        for (int i = 0; i < 300; i++) {
+            ByteBuffer unwritten = ByteBuffer.wrap(frame);
+            while (unwritten.hasRemaining()) {
+                client.stream.write(unwritten);
+                if (unwritten.hasRemaining() && (client.stream.interestOps() & SelectionKey.OP_WRITE) == 0) {
+                    forgotten++;
+                }
+            }
+        }
+        clientSocket.close();
+        reading.get();
+        assertThat(forgotten).isZero();
+    }
+
     @Test
     void nothingPassesInTheClear() throws Exception {
         End client = client(member);
