@@ -58,6 +58,8 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private static final int TURNS = 64;
 
     private static final Duration CLOSING = Duration.ofSeconds(2);
+    /** Of how many leases that are not held something is kept until the application is ready, which may be never. */
+    private static final int MOST_BEFORE_READY = 256;
 
     private final Object source;
     private final String node;
@@ -158,6 +160,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             }
             lane.events.add(event(transition));
             run(lane);
+            if (!ready && !lane.open && lanes.size() > MOST_BEFORE_READY) {
+                lanes.remove(lane.lease);
+            }
         }
     }
 

@@ -148,6 +148,29 @@ class LeaseEventPublisherTests {
                 .hasSize(256);
     }
 
+    /** A runner may take one lease after the other for ever. */
+    @Test
+    void keepsWholeTenuresOfSomeLeasesUntilTheApplicationIsReady() {
+        context.registerBean("springApplicationArguments", DefaultApplicationArguments.class);
+        start(Recorder.class);
+        for (int i = 0; i < 10_000; i++) {
+            tell(Kind.ACQUIRED, "lease-" + i, i);
+            tell(Kind.RELEASED, "lease-" + i, i);
+            tell(Kind.LEADER_CHANGED, "lease-" + i, 0);
+        }
+        tell(Kind.ACQUIRED, "held", 5);
+        context.publishEvent(
+                new ApplicationReadyEvent(new SpringApplication(Object.class), new String[0], context, Duration.ZERO));
+        tell(Kind.RELEASED, "held", 5);
+        delivered();
+        assertThat(recorder().seen)
+                .hasSize(3 * 256 + 2)
+                .contains("LeaseAcquiredEvent lease-0 0", "LeaseAcquiredEvent held 5");
+        assertThat(recorder().seen)
+                .filteredOn(event -> event.startsWith("LeaseReleasedEvent"))
+                .hasSize(257);
+    }
+
     /** No ApplicationReadyEvent comes for a context that was made by hand, whoever started its parent. */
     @Test
     void isReadyWithAChildOfAnApplication() {
