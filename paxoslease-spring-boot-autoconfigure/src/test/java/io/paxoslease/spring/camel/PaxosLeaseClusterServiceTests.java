@@ -125,6 +125,8 @@ class PaxosLeaseClusterServiceTests {
     void aRouteThatBeganAfterItsLeadershipWasLostIsStopped() throws Exception {
         first.camel.start();
         await().atMost(SOON).pollInterval(Duration.ofMillis(1)).until(() -> first.service.isLeader("reports"));
+        // It is told meanwhile, and does not start yet.
+        await().pollDelay(Duration.ofMillis(300)).until(() -> true);
 
         cell.isolate(1);
         cell.node(1).election("reports").resign();
