@@ -173,16 +173,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (closed) {
             return;
         }
-        releaseAll();
-        // In the step that ends the last claim, so that none comes behind it and is never answered.
-        boolean open = true;
-        while (open) {
-            open = run((now, output) -> {
-                        engine.withdrawAll(RELEASED_PER_STEP, now, output);
-                        closed = engine.parked() == 0;
-                    })
-                    && !closed;
-        }
+        releaseAll(true);
         closed = true;
         LockSupport.unpark(timer);
         transport.close();
@@ -195,6 +186,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      * @return the elections that were started, for who wants to start them again
      */
     public List<LeaderElection> releaseAll() {
+        return releaseAll(false);
+    }
+
+    /** If it closes the node, in the step that ends the last claim, so that none comes behind it and is never answered. */
+    private List<LeaderElection> releaseAll(boolean closing) {
         List<LeaderElection> stopped = new ArrayList<>();
         for (NodeElection election : elections.values()) {
             if (election.withdraw()) {
@@ -203,7 +199,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
         boolean more = true;
         while (more) {
-            more = run((now, output) -> engine.withdrawAll(RELEASED_PER_STEP, now, output)) && ask(engine::parked) > 0;
+            more = run((now, output) -> {
+                        engine.withdrawAll(RELEASED_PER_STEP, now, output);
+                        if (closing && engine.parked() == 0) {
+                            closed = true;
+                        }
+                    })
+                    && ask(engine::parked) > 0;
         }
         return stopped;
     }
@@ -799,10 +801,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             record(output, now);
             return true;
         } catch (RuntimeException | Error impossible) {
-            if (now != null) {
-                tellTheRest(output, now, afterwards);
+            try {
+                if (now != null) {
+                    tellTheRest(output, now, afterwards);
+                }
+            } finally {
+                fail(impossible);
             }
-            fail(impossible);
             return false;
         }
     }
@@ -818,7 +823,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         while (output.told < output.notices.size()) {
             try {
                 tellAll(output, now, afterwards);
-            } catch (RuntimeException defect) {
+            } catch (RuntimeException | Error defect) {
                 LOG.log(Level.ERROR, "Not everything that had happened could be told", defect);
             }
         }
