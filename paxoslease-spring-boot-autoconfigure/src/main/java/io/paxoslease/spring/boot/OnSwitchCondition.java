@@ -1,12 +1,10 @@
 package io.paxoslease.spring.boot;
 
-import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
@@ -16,10 +14,10 @@ final class OnSwitchCondition extends SpringBootCondition {
 
     @Override
     public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-        Map<String, @Nullable Object> attributes =
-                Objects.requireNonNull(metadata.getAnnotationAttributes(ConditionalOnSwitch.class.getName()));
-        String property = String.valueOf(attributes.get("value"));
-        boolean on = isOn(context.getEnvironment(), property, Boolean.TRUE.equals(attributes.get("byDefault")));
+        MergedAnnotation<ConditionalOnSwitch> annotation =
+                metadata.getAnnotations().get(ConditionalOnSwitch.class);
+        String property = annotation.getString("value");
+        boolean on = isOn(context.getEnvironment(), property, annotation.getBoolean("byDefault"));
         ConditionMessage message = ConditionMessage.forCondition(ConditionalOnSwitch.class, property)
                 .because(on ? "it is on" : "it is off");
         return new ConditionOutcome(on, message);

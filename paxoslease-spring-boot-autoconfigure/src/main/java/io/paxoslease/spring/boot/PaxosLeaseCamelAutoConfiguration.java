@@ -20,7 +20,6 @@ public final class PaxosLeaseCamelAutoConfiguration {
     @Bean(destroyMethod = "")
     @ConditionalOnMissingBean(CamelClusterService.class)
     PaxosLeaseClusterService paxosLeaseClusterService(LeaseNode node, ObjectProvider<SharedLeases> shared) {
-        return new PaxosLeaseClusterService(
-                node, namespace -> shared.stream().anyMatch(leases -> leases.test(namespace)));
+        return new PaxosLeaseClusterService(node, SharedLeases.of(shared));
     }
 }

@@ -66,7 +66,7 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
                     node,
                     () -> withRoles(candidates.orderedStream().toList(), properties.roles(), node),
                     publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)),
-                    role -> shared.stream().anyMatch(leases -> leases.test(role)));
+                    SharedLeases.of(shared));
         }
 
         private static List<Candidate> withRoles(List<Candidate> beans, List<String> roles, LeaseNode node) {

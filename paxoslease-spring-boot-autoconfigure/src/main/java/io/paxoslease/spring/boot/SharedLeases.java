@@ -23,6 +23,11 @@ final class SharedLeases implements Predicate<String> {
         this.quartz = quartz;
     }
 
+    /** Those of an application that may have none, looked up when it is asked. */
+    static Predicate<String> of(ObjectProvider<SharedLeases> bean) {
+        return leaseName -> bean.stream().anyMatch(leases -> leases.test(leaseName));
+    }
+
     @Override
     public boolean test(String leaseName) {
         PaxosLeaseProperties.LeaseProperties own = properties.leases().get(leaseName);

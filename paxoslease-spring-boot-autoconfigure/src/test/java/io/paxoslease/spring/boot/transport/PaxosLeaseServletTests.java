@@ -255,17 +255,23 @@ class PaxosLeaseServletTests {
         assertThat(sender.response().status()).isEqualTo(408);
     }
 
+    /** As many that have sent the beginning of a frame, which the servlet has seen. */
+    private List<RawSender> slowSenders(TomcatNode node, int count, String rest) throws Exception {
+        List<RawSender> slow = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            slow.add(sender(node).write(START + TYPE + rest));
+        }
+        while (requests.get() < count) {
+            Thread.sleep(10);
+        }
+        return slow;
+    }
+
     @Test
     void answersSmallFramesWhateverSlowRawSendersDo() throws Exception {
         // Two threads serve this Tomcat.
         TomcatNode node = echo(Duration.ofSeconds(30), 8, true);
-        List<RawSender> slow = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
-            slow.add(sender(node).write(START + TYPE + "Content-Length: 2\r\n\r\nx"));
-        }
-        while (requests.get() < 8) {
-            Thread.sleep(10);
-        }
+        List<RawSender> slow = slowSenders(node, 8, "Content-Length: 2\r\n\r\nx");
         Thread.sleep(200);
         RawSender small = sender(node);
         for (int i = 0; i < 20; i++) {
@@ -314,13 +320,7 @@ class PaxosLeaseServletTests {
     @Test
     void keepsNoThreadWaitingForTheLengthOfAChunk() throws Exception {
         TomcatNode node = echo(Duration.ofSeconds(2), 8, true);
-        List<RawSender> slow = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            slow.add(sender(node).write(START + TYPE + "Transfer-Encoding: chunked\r\n\r\n1;a"));
-        }
-        while (requests.get() < 2) {
-            Thread.sleep(10);
-        }
+        List<RawSender> slow = slowSenders(node, 2, "Transfer-Encoding: chunked\r\n\r\n1;a");
         assertThat(sender(node).write(post("frame")).response().body()).isEqualTo("frame");
         for (RawSender each : slow) {
             assertThat(each.response().status()).isEqualTo(408);
