@@ -53,7 +53,7 @@ public class RoleBenchmarks {
     private final Incarnation self = new Incarnation("n1", 1);
     private final Timing timing = new Timing(LEASE, 0.01);
     private final List<Effect> effects = new ArrayList<>();
-    private final BallotSequence ballots = new BallotSequence();
+    private final BallotSequence ballots = new BallotSequence(now());
     private String[] names;
     private Acceptor acceptor;
     private Proposer proposer;

@@ -83,7 +83,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final NodeClock clock;
     private final Transport transport;
     private final @Nullable LocalAcceptor acceptor;
-    private final BallotSequence ballots = new BallotSequence();
+    private final BallotSequence ballots;
     private final ReentrantLock lock = new ReentrantLock();
     private final Queue<Posted> posted = new ConcurrentLinkedQueue<>();
     private final LeaseEngine engine;
@@ -128,6 +128,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.self = new Incarnation(settings.nodeId(), random.nextLong());
         this.selfIndex = settings.cell().indexOf(settings.nodeId());
         Now now = clock.now();
+        this.ballots = new BallotSequence(now);
         ResourceIndex index = new ResourceIndex();
         this.acceptor = selfIndex < 0
                 ? null

@@ -31,7 +31,7 @@ class ExtensionTests {
     private final Ballot rival = new Ballot(Ballot.MAX_COUNTER / 2, new Incarnation("b", 1));
     private final LeaseEngine engine = new LeaseEngine(
             self,
-            new Proposer(self, new Cell("cell", List.of("a", "b", "c")), timing, new BallotSequence()),
+            new Proposer(self, new Cell("cell", List.of("a", "b", "c")), timing, new BallotSequence(at(0))),
             true,
             1_000 * MILLI,
             new Dice(1));
@@ -48,7 +48,7 @@ class ExtensionTests {
     @BeforeEach
     void parkAndBeginToExtend() {
         for (int i = 0; i < acceptors.length; i++) {
-            acceptors[i] = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence());
+            acceptors[i] = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)));
             acceptors[i].open(true, at(0));
         }
         engine.tellAttempts();

@@ -282,11 +282,11 @@ final class FigureStage {
 
     private Host boot(String name, long life, long wallAheadMillis) {
         Incarnation self = new Incarnation(name, life);
-        BallotSequence ballots = new BallotSequence();
-        WeakProposer proposer = new WeakProposer(mistakes, self, cell, timing, ballots);
         // The first life began long before the scene: the promise floor (X3) is below every ballot.
         long ageMillis = life == FIRST_LIFE ? 1_000 : 0;
         Now now = new Now((long) (time * MILLI), wallMillis(wallAheadMillis) - ageMillis);
+        BallotSequence ballots = new BallotSequence(now);
+        WeakProposer proposer = new WeakProposer(mistakes, self, cell, timing, ballots);
         Host host = new Host(
                 name,
                 self,

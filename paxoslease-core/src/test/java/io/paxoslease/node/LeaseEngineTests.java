@@ -32,7 +32,7 @@ class LeaseEngineTests {
     private static final long LEASE = 10_000 * MILLI;
 
     private final Timing timing = new Timing(LEASE, 0.01);
-    private final BallotSequence ballots = new BallotSequence();
+    private final BallotSequence ballots = new BallotSequence(at(0));
     private final LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n")), false);
     private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
     private final LeaseEngine.Output out = new LeaseEngine.Output();
@@ -139,7 +139,7 @@ class LeaseEngineTests {
         @Test
         void anExtensionThatARivalOutbidIsProposedAgain() {
             LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n", "n2")), true);
-            LocalAcceptor other = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence());
+            LocalAcceptor other = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)));
             other.open(true, at(0));
             Claim claim = Claim.patient("r", LEASE, LEASE);
             engine.submit(claim, at(1), out);

@@ -160,7 +160,7 @@ final class MajorityContest {
         Node(Cell members, int index, LocalAcceptor[] cell, boolean oneRoundTrip) {
             this.self = new Incarnation("p" + index, index);
             this.cell = cell;
-            Proposer proposer = new Proposer(self, members, timing(), new BallotSequence());
+            Proposer proposer = new Proposer(self, members, timing(), new BallotSequence(now()));
             this.engine = new LeaseEngine(self, proposer, oneRoundTrip, 1_000_000_000L, new Dice(dice.nextLong()));
         }
 
@@ -224,7 +224,7 @@ final class MajorityContest {
         LocalAcceptor[] cell = new LocalAcceptor[acceptors];
         for (int i = 0; i < acceptors; i++) {
             names.add("a" + i);
-            cell[i] = new LocalAcceptor(new Acceptor(timing(), 10, contest.now()), new BallotSequence());
+            cell[i] = new LocalAcceptor(new Acceptor(timing(), 10, contest.now()), new BallotSequence(contest.now()));
             cell[i].open(true, contest.now());
         }
         for (int i = 0; i < proposers; i++) {

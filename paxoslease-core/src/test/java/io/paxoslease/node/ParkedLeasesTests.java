@@ -258,7 +258,7 @@ class ParkedLeasesTests {
     class InTheEngine {
 
         private final Timing timing = new Timing(LEASE, 0.01);
-        private final BallotSequence ballots = new BallotSequence();
+        private final BallotSequence ballots = new BallotSequence(at(0));
         private final Incarnation self = new Incarnation("n", 1);
         private final LeaseEngine engine = new LeaseEngine(
                 self,

@@ -716,7 +716,7 @@ final class Simulation {
         Dice random = new Dice(seed * 31 + lives);
         long nonce = random.nextLong();
         Incarnation self = new Incarnation(host.nodeId, mistakes.contains(Mistake.BALLOT_REUSED) ? 1 : nonce);
-        BallotSequence ballots = new BallotSequence();
+        BallotSequence ballots = new BallotSequence(now);
         boolean twin = host.index > 0 && host.index == hosts.length - 1 && !host.nodeId.equals("n" + host.index);
         Acceptor role = null;
         if (!twin && host.cell.indexOf(host.nodeId) >= 0) {

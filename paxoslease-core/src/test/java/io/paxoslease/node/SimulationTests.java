@@ -173,11 +173,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 1443ae6a39f22e4f61e17c9ab45c52dfe57aaec80ec404c5d3e54f033aceeda1",
-        "2, 0ce11b6c93b35339a88485b95c72ce0ba34b6f29a692b927eeb8fee97a9de1a1",
-        "5, 10f1238715733450ddbf25a18cae4a1d30dd9041e9decba444b2acf65ec9756f",
-        "8, 24893b35fbcfe681ae8ab0bb47c96d93dce70dc90c0e11ce91bd3d43d3fca1ee",
-        "13, 37fc8a0c3e5b0c01e2a1b217d671adabeecd67be4e8976bd63c835133ba45e3b"
+        "1, 635b1a85c3f577dfd19bc38de8f55cde63bb8adc63923c0ecfb4b39e493d2c7b",
+        "2, fd5af1cdaad4cd8c047f473e6c8818d33fef96d86a517d85e9b4c9febae5b026",
+        "5, d8098c3726330dcc129913781ce98365244d695fb346b4e0f8e4bf7c8cd339da",
+        "8, 166a481551405d180f4d8f0c36fc9acaf0faa7ba155729ca4847646488d87370",
+        "13, 76781e389dfa9b81e0fb48e267ff9494cdef859bf7bea4fde81f146af02d9a41"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -14,7 +14,7 @@ class ProposerTests {
     private static final Incarnation SELF = new Incarnation("p", 1);
     private static final Incarnation OTHER = new Incarnation("q", 1);
 
-    private final BallotSequence ballots = new BallotSequence();
+    private final BallotSequence ballots = new BallotSequence(at(0));
     private final Proposer proposer =
             new Proposer(SELF, new Cell("cell", List.of("a", "b", "c")), new Timing(10 * SECOND, 0.1), ballots);
     private final List<Effect> effects = new ArrayList<>();

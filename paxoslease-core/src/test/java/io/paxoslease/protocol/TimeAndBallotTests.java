@@ -65,14 +65,18 @@ class TimeAndBallotTests {
     @Nested
     class X2Ballots {
 
-        private final BallotSequence ballots = new BallotSequence();
-        private final Now now = new Now(0, 1_000);
+        private final Now now = new Now(Long.MAX_VALUE - 1, 1_000);
+        private final BallotSequence ballots = new BallotSequence(now);
+
+        private Now after(long millis, long wallAheadMillis) {
+            return new Now(now.nanos() + millis * 1_000_000, now.wallMillis() + millis + wallAheadMillis);
+        }
 
         @Test
         void growAndAreNotBelowTheWallClock() {
             assertThat(ballots.next(now)).isEqualTo(1_000_000);
             assertThat(ballots.next(now)).isEqualTo(1_000_001);
-            assertThat(ballots.next(new Now(0, 2_000))).isEqualTo(2_000_000);
+            assertThat(ballots.next(after(1_000, 0))).isEqualTo(2_000_000);
             assertThat(ballots.next(now)).isEqualTo(2_000_001);
         }
 
@@ -91,16 +95,52 @@ class TimeAndBallotTests {
         /** Found by simulation: in a busy cell the promise floor (X4) rises with the fastest wall clock, faster than retries follow. */
         @Test
         void keepUpWithNodesWhoseWallClocksAreAhead() {
-            ballots.observe(now.counterFloor() + 600_000_000, now);
-            Now later = new Now(0, 3_000);
-            assertThat(ballots.next(later)).isGreaterThanOrEqualTo(later.counterFloor() + 600_000_000);
+            long ahead = 600_000_000;
+            ballots.observe(now.counterFloor() + ahead, now);
+            assertThat(ballots.next(after(8, 0))).isEqualTo(now.counterFloor() + ahead + 7_000);
+            ballots.observe(after(9, 0).counterFloor() + ahead, after(9, 0));
+            assertThat(ballots.next(after(10, 0))).isEqualTo(now.counterFloor() + ahead + 9_875);
+        }
+
+        @Test
+        void doNotFollowClocksThatAgree() {
+            ballots.observe(now.counterFloor() + BallotSequence.MIN_LEAD, now);
+            assertThat(ballots.next(after(1, 0))).isEqualTo(now.counterFloor() + BallotSequence.MIN_LEAD + 1);
+            ballots.observe(now.counterFloor() + BallotSequence.MIN_LEAD + 9, now);
+            assertThat(ballots.next(after(8, 0))).isEqualTo(now.counterFloor() + BallotSequence.MIN_LEAD + 7_009);
+        }
+
+        @Test
+        void comeBackToTheWallClockOnceNobodyIsAhead() {
+            ballots.observe(now.counterFloor() + 300_000_000, now);
+            Now muchLater = after(8 * 300_000 + 1, 0);
+            assertThat(ballots.next(muchLater)).as("X3").isEqualTo(muchLater.counterFloor());
+        }
+
+        /** A clock that was behind and is set right does not take the lead of the others with it. */
+        @Test
+        void doNotJumpAheadWithTheOwnWallClock() {
+            ballots.observe(now.counterFloor() + 300_000_000, now);
+            Now setRight = after(8, 300_000);
+            assertThat(ballots.next(setRight)).isEqualTo(setRight.counterFloor());
+        }
+
+        /** X2. It cannot tell others from poisoned ones until its clock is set right. */
+        @Test
+        void ignoreOthersWhileTheOwnWallClockIsMoreThanADayBehind() {
+            long before = ballots.next(after(200_000_000, 0));
+            Now behind = after(200_000_001, -200_000_000);
+            ballots.observe(after(200_000_001, 0).counterFloor(), behind);
+            assertThat(ballots.next(behind)).isEqualTo(before + 1);
+            Now setRight = after(200_000_002, 0);
+            assertThat(ballots.next(setRight)).isEqualTo(setRight.counterFloor());
         }
 
         @Test
         void followOthersForAnHourAtMost() {
             ballots.observe(now.counterFloor() + 2 * BallotSequence.MAX_LEAD, now);
-            Now muchLater = new Now(0, 100_000_000);
-            assertThat(ballots.next(muchLater)).isEqualTo(muchLater.counterFloor() + BallotSequence.MAX_LEAD);
+            Now muchLater = after(6 * 3_600_000, 0);
+            assertThat(ballots.next(muchLater)).isEqualTo(now.counterFloor() + BallotSequence.MAX_LEAD * 25 / 4);
         }
 
         @Test

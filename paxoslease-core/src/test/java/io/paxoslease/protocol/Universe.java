@@ -201,8 +201,8 @@ final class Universe {
         // One node id for all: a proposer may well be the next life of another.
         Incarnation self = new Incarnation("p", nonce);
         return bounds.mistakes.isEmpty()
-                ? new Proposer(self, bounds.cell(), bounds.timing(), new BallotSequence())
-                : new WeakProposer(bounds.mistakes, self, bounds.cell(), bounds.timing(), new BallotSequence());
+                ? new Proposer(self, bounds.cell(), bounds.timing(), new BallotSequence(now()))
+                : new WeakProposer(bounds.mistakes, self, bounds.cell(), bounds.timing(), new BallotSequence(now()));
     }
 
     private Now now() {

@@ -197,7 +197,7 @@ class ValueTests {
         @Test
         void countWhatAProposerDoesAndHolds() {
             Now now = new Now(0, 1_800_000_000_000L);
-            BallotSequence ballots = new BallotSequence();
+            BallotSequence ballots = new BallotSequence(now);
             assertThat(ballots.highest()).isZero();
             Cell cell = new Cell("c", List.of("n1"));
             Timing timing = new Timing(1_000_000_000, 0);

@@ -78,7 +78,8 @@ final class World {
     }
 
     World proposer(String name, Incarnation incarnation, Cell itsCell, Timing itsTiming) {
-        WeakProposer proposer = new WeakProposer(mistakes, incarnation, itsCell, itsTiming, new BallotSequence());
+        WeakProposer proposer =
+                new WeakProposer(mistakes, incarnation, itsCell, itsTiming, new BallotSequence(now(name)));
         proposers.put(name, new Node(proposer, itsCell));
         clock(name).elapsedNanos = clock("a1").elapsedNanos;
         return this;

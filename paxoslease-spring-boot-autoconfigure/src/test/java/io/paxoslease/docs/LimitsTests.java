@@ -94,7 +94,7 @@ class LimitsTests {
     }
 
     private Proposer proposer(String nodeId, Timing timing) {
-        return new Proposer(new Incarnation(nodeId, 1), CELL, timing, new BallotSequence());
+        return new Proposer(new Incarnation(nodeId, 1), CELL, timing, new BallotSequence(now));
     }
 
     private Acceptor voting(Timing timing) {
