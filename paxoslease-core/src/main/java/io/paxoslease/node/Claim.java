@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Written under the engine's lock. {@link #tenure} is what other threads read without it.
  */
-final class Claim {
+final class Claim extends TimerHeap.Timer {
 
     /** How long a claim lasts. */
     enum Kind {

@@ -166,6 +166,8 @@ final class LeaseEngine {
         candidacy.claims.add(claim);
         if (candidacy.claims.size() == 1) {
             seek(candidacy, now, out);
+        } else if (!claim.isStanding()) {
+            timers.schedule(claim, claim.giveUpNanos);
         }
         reschedule(candidacy, now);
     }
@@ -218,7 +220,7 @@ final class LeaseEngine {
                 claim.restEndsNanos = now.nanos() + pause;
                 await(candidacy, claim.restEndsNanos);
             } else {
-                seek(candidacy, now, out);
+                next(candidacy, now, out);
             }
         }
         reschedule(candidacy, now);
@@ -233,11 +235,18 @@ final class LeaseEngine {
         }
         proposer.settle(claim.resource, seen, effects);
         apply(candidacy, now, out);
+        int first = out.notices.size();
         if (claim.tenure != null && claim.isStanding()) {
             resign(claim, now, out);
         } else if (claim.tenure != null) {
             end(candidacy, claim, now, out);
         }
+        // Nobody gave it up: to whoever saw the end, the lease was lost.
+        out.notices
+                .subList(first, out.notices.size())
+                .replaceAll(notice -> notice instanceof Notice.Released released && released.claim() == claim
+                        ? new Notice.Lost(claim, released.tenure())
+                        : notice);
         reschedule(candidacy, now);
     }
 
@@ -466,6 +475,8 @@ final class LeaseEngine {
             if (timer instanceof Candidacy candidacy) {
                 onTime(candidacy, now, out);
                 reschedule(candidacy, now);
+            } else if (timer instanceof Claim claim) {
+                endWaiting(claim, now, out);
             } else {
                 endRound((Extension.Round) timer, now, out);
             }
@@ -504,7 +515,7 @@ final class LeaseEngine {
 
     private void onTime(Candidacy candidacy, Now now, Output out) {
         settle(candidacy, now, out);
-        endOverdueClaims(candidacy, now, out);
+        endOverdue(candidacy, now, out);
         switch (candidacy.state) {
             case IDLE -> {
                 Hint hint = candidacy.hint;
@@ -536,21 +547,29 @@ final class LeaseEngine {
         }
     }
 
-    private void endOverdueClaims(Candidacy candidacy, Now now, Output out) {
+    /** A claim that seeks, and each that is next after it, ends without a tenure at its give-up time. */
+    private void endOverdue(Candidacy candidacy, Now now, Output out) {
         Claim claim;
-        while ((claim = firstOverdue(candidacy, now)) != null) {
-            end(candidacy, claim, now, out);
-            out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+        while ((claim = candidacy.claims.peek()) != null
+                && !claim.isStanding()
+                && claim.tenure == null
+                && now.hasReached(claim.giveUpNanos)) {
+            endWithout(candidacy, claim, now, out);
         }
     }
 
-    private static @Nullable Claim firstOverdue(Candidacy candidacy, Now now) {
-        for (Claim claim : candidacy.claims) {
-            if (!claim.isStanding() && claim.tenure == null && now.hasReached(claim.giveUpNanos)) {
-                return claim;
-            }
+    /** So does a claim that waits for the claims before it: thousands may, so that each has its own timer. */
+    private void endWaiting(Claim claim, Now now, Output out) {
+        Candidacy candidacy = candidacies.get(claim.resource);
+        if (candidacy != null) {
+            endWithout(candidacy, claim, now, out);
+            reschedule(candidacy, now);
         }
-        return null;
+    }
+
+    private void endWithout(Candidacy candidacy, Claim claim, Now now, Output out) {
+        end(candidacy, claim, now, out);
+        out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
     }
 
     /** The one timer of a candidacy: the earliest of what it waits for. */
@@ -571,13 +590,12 @@ final class LeaseEngine {
                 due = hint == null || hint.owner().equals(self) ? due : hint.freeAtNanos() - now.nanos();
             }
         }
-        for (Claim claim : candidacy.claims) {
-            Tenure tenure = claim.tenure;
-            if (tenure != null) {
-                due = Math.min(due, tenure.deadline().remainingNanos(now));
-            } else if (!claim.isStanding()) {
-                due = Math.min(due, claim.giveUpNanos - now.nanos());
-            }
+        Claim claim = candidacy.claims.peek();
+        Tenure tenure = claim == null ? null : claim.tenure;
+        if (tenure != null) {
+            due = Math.min(due, tenure.deadline().remainingNanos(now));
+        } else if (claim != null && !claim.isStanding()) {
+            due = Math.min(due, claim.giveUpNanos - now.nanos());
         }
         boolean parks = isQuiet(candidacy);
         if (due == Long.MAX_VALUE) {
@@ -956,6 +974,7 @@ final class LeaseEngine {
             release(candidacy, now, out);
         }
         candidacy.claims.remove(claim);
+        timers.cancel(claim);
         if (first) {
             next(candidacy, now, out);
         }
@@ -965,6 +984,7 @@ final class LeaseEngine {
         if (candidacy.claims.isEmpty()) {
             enter(candidacy, State.IDLE);
         } else {
+            timers.cancel(firstClaim(candidacy));
             seek(candidacy, now, out);
         }
     }

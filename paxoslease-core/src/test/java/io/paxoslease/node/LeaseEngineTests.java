@@ -98,8 +98,67 @@ class LeaseEngineTests {
             engine.endTenure(claim, at(9_990), at(9_991), out);
 
             assertThat(claim.tenure).isNull();
+            assertThat(out.notices)
+                    .noneMatch(Notice.Released.class::isInstance)
+                    .filteredOn(Notice.Lost.class::isInstance)
+                    .hasSize(1);
             assertThat(engine.candidacies()).isEmpty();
             assertThat(engine.nextWakeNanos()).isEmpty();
+        }
+    }
+
+    @Nested
+    class WaitingClaims {
+
+        @Test
+        void endEachAtItsOwnTimeWhileAnotherHolds() {
+            Claim holder = Claim.standing("r", LEASE, 0);
+            take(holder);
+            Claim patient = waiting(5_000);
+            Claim impatient = waiting(3_000);
+            Claim withdrawn = waiting(2_000);
+            Claim standing = Claim.standing("r", LEASE, 0);
+            engine.submit(standing, at(10), out);
+            engine.withdraw(withdrawn, at(20), out);
+
+            assertThat(engine.nextWakeNanos()).hasValue(3_000 * MILLI);
+            engine.onTime(at(3_000), out);
+            assertThat(unavailable()).containsExactly(impatient);
+            assertThat(engine.nextWakeNanos().getAsLong())
+                    .as("the extension")
+                    .isBetween(at(4_900).nanos(), at(4_999).nanos());
+            engine.onTime(at(5_000), out);
+            assertThat(unavailable()).containsExactly(impatient, patient);
+        }
+
+        @Test
+        void becomeTheCandidateInTheirOrderAndEndAtTheirTimeAllTheSame() {
+            Claim holder = Claim.standing("r", LEASE, 0);
+            take(holder);
+            Claim second = waiting(5_000);
+            Claim third = waiting(4_000);
+            engine.resign(holder, at(100), out);
+            assertThat(second.tenure).isNull();
+            out.requests.clear();
+
+            assertThat(engine.nextWakeNanos()).as("the round in flight").isPresent();
+            engine.onTime(at(4_000), out);
+            assertThat(unavailable()).containsExactly(third);
+            engine.onTime(at(5_000), out);
+            assertThat(unavailable()).containsExactly(third, second);
+        }
+
+        private Claim waiting(long giveUpMillis) {
+            Claim claim = Claim.patient("r", LEASE, giveUpMillis * MILLI);
+            engine.submit(claim, at(10), out);
+            return claim;
+        }
+
+        private List<Claim> unavailable() {
+            return out.notices.stream()
+                    .filter(Notice.Unavailable.class::isInstance)
+                    .map(notice -> ((Notice.Unavailable) notice).claim())
+                    .toList();
         }
     }
 
