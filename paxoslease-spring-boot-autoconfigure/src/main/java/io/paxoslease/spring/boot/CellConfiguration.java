@@ -414,7 +414,11 @@ record CellConfiguration(
                     .filter(member -> !addresses.isLoopback(member.getValue().getHost()))
                     .map(Map.Entry::getKey)
                     .toList();
-            if (remote.isEmpty() || isAuthenticated(members)) {
+            if (members.isEmpty() || isAuthenticated(members)) {
+                return;
+            }
+            if (remote.isEmpty()) {
+                requireLoopbackAddress();
                 return;
             }
             throw invalid(
@@ -428,6 +432,19 @@ record CellConfiguration(
                                     : "https URLs with paxoslease.ssl.bundle and " + clientAuth() + "=need")
                             + ". In a network that only your nodes can"
                             + " reach you may set paxoslease.security.allow-unauthenticated=true.");
+        }
+
+        private void requireLoopbackAddress() {
+            InetAddress address = properties.tcp().address();
+            if (properties.transport() == Transport.TCP && address != null && !address.isLoopbackAddress()) {
+                throw invalid(
+                        PREFIX + "tcp.address",
+                        address.getHostAddress(),
+                        "without paxoslease.security.shared-secret anybody who reaches that address could vote",
+                        "Set paxoslease.security.shared-secret to the same long random text on all nodes, or remove"
+                                + " paxoslease.tcp.address: the node then listens on the loopback interface, where its own"
+                                + " URL is.");
+            }
         }
 
         /** Whether other nodes are, or the properties say that they need not be. */

@@ -433,6 +433,23 @@ class CellConfigurationTests {
         }
 
         @Test
+        void aPortForFramesBeyondTheLoopbackInterfaceNeedsASecretTooWhereNoMemberIsBeyondIt() {
+            String[] everywhere = {
+                "paxoslease.transport=tcp",
+                "paxoslease.node-id=a",
+                "paxoslease.members.a=tcp://localhost:7411",
+                "paxoslease.tcp.address=0.0.0.0"
+            };
+            InvalidCellConfigurationException refusal = refused(everywhere);
+
+            assertThat(refusal).hasMessageContainingAll("paxoslease.tcp.address = '0.0.0.0'", "anybody");
+            assertThat(refusal.remedy()).contains("paxoslease.security.shared-secret", "remove");
+            configure(with(everywhere, "paxoslease.security.shared-secret=0123456789abcdef"));
+            configure(with(everywhere, "paxoslease.security.allow-unauthenticated=true"));
+            configure(with(everywhere, "paxoslease.tcp.address=127.0.0.2"));
+        }
+
+        @Test
         void aNameThatIsNotLocalhostIsNotTakenForLoopback() {
             assertThat(refused("paxoslease.members.a=http://127.0.0.1.example.com:8080", "paxoslease.node-id=a"))
                     .hasMessageContaining("loopback");
