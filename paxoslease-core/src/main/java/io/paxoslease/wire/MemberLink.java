@@ -59,7 +59,9 @@ final class MemberLink {
     private final ArrayDeque<Request> queue = new ArrayDeque<>();
     private int queuedReleases;
     private List<Request> dropped = new ArrayList<>();
-    private List<Request> notHandled = List.of();
+    /** What was sent to a session that the member does not know any more, to be sent once more. */
+    private final ArrayDeque<Request> notHandled = new ArrayDeque<>();
+
     /** One, or two if one may pass the other. */
     private final List<Exchange> underWay = new ArrayList<>(MOST_UNDER_WAY);
 
@@ -170,8 +172,7 @@ final class MemberLink {
 
     private Exchange frame(long nowNanos) {
         boolean again = !notHandled.isEmpty();
-        List<Request> requests = again ? notHandled : collect();
-        notHandled = List.of();
+        List<Request> requests = collect(again ? notHandled : queue);
         int releases = 0;
         for (int i = 0; i < requests.size(); i++) {
             releases += releases(requests.get(i));
@@ -193,16 +194,17 @@ final class MemberLink {
                 requests);
     }
 
-    private List<Request> collect() {
-        List<Request> requests = new ArrayList<>(Math.min(queue.size(), maxRequests));
+    /** As much of what waits as a frame has room for. */
+    private List<Request> collect(ArrayDeque<Request> waiting) {
+        List<Request> requests = new ArrayList<>(Math.min(waiting.size(), maxRequests));
         int bytes = 0;
         Request request;
-        while (requests.size() < maxRequests && (request = queue.peek()) != null) {
+        while (requests.size() < maxRequests && (request = waiting.peek()) != null) {
             bytes += FrameCodec.mostBytes(request);
             if (bytes > maxRequestBytes) {
                 break;
             }
-            requests.add(queue.remove());
+            requests.add(waiting.remove());
         }
         return requests;
     }
@@ -250,7 +252,7 @@ final class MemberLink {
                 if (exchange.retried()) {
                     unanswered = exchange.frame().requests();
                 } else {
-                    notHandled = join(notHandled, exchange.frame().requests());
+                    notHandled.addAll(exchange.frame().requests());
                 }
             }
             case LOST ->
@@ -286,8 +288,8 @@ final class MemberLink {
 
     /** Nothing that waits can be sent without a session. */
     private List<Request> takeAll() {
-        List<Request> all = join(notHandled, List.copyOf(queue));
-        notHandled = List.of();
+        List<Request> all = join(List.copyOf(notHandled), List.copyOf(queue));
+        notHandled.clear();
         queue.clear();
         queuedReleases = 0;
         return all;

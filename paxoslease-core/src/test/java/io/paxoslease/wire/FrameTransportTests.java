@@ -459,6 +459,28 @@ class FrameTransportTests {
             assertThat(acceptor.handled).hasSize(2);
         }
 
+        /** Both frames became one, which the member refused to read: a busy owner lost every request of two frames. */
+        @Test
+        void afterARestartTwoFullFramesAreSentOnceMoreWithinTheLimit() {
+            transport = transport(Samples.settings(), channel, 100_000);
+            connect();
+            int count = 8_000;
+            for (int i = 0; i < count; i++) {
+                send(String.format("lease-%010d", i));
+            }
+            Held first = begin();
+            Held second = begin();
+            serve(new Incarnation(PEER, 0x9999), Samples.settings());
+            reply(first);
+            reply(second);
+            while (!channel.isIdle(PEER)) {
+                assertThat(channel.underWay(PEER).frame().length)
+                        .isLessThanOrEqualTo(Samples.settings().maxFrameBytes());
+                answer(PEER);
+            }
+            assertThat(told).hasSize(count).allMatch(line -> line.startsWith("1 answered"));
+        }
+
         @Test
         void aProbeFindsARestartOutAndAHelloFollowsAtOnce() {
             connect();
