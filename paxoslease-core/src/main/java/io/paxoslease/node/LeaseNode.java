@@ -107,7 +107,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      *
      * @param settings its settings
      * @param transport carries messages to the other acceptors; closed with the node
-     * @param random draws the incarnation's nonce and the back-offs; a secure one is not needed
+     * @param random draws the incarnation's nonce, the seed of the tables ({@link ResourceIndex}) and the back-offs: nobody outside should be able to
+     *     tell what comes next
      */
     public LeaseNode(NodeSettings settings, Transport transport, RandomGenerator random) {
         this(settings, transport, random, NodeClock.SYSTEM);
@@ -118,7 +119,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      *
      * @param settings its settings
      * @param transport carries messages to the other acceptors; closed with the node
-     * @param random draws the incarnation's nonce and the back-offs; a secure one is not needed
+     * @param random draws the incarnation's nonce, the seed of the tables ({@link ResourceIndex}) and the back-offs: nobody outside should be able to
+     *     tell what comes next
      * @param clock the clocks
      */
     public LeaseNode(NodeSettings settings, Transport transport, RandomGenerator random, NodeClock clock) {
@@ -129,7 +131,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.selfIndex = settings.cell().indexOf(settings.nodeId());
         Now now = clock.now();
         this.ballots = new BallotSequence(now);
-        ResourceIndex index = new ResourceIndex();
+        ResourceIndex index = new ResourceIndex(random.nextLong());
         this.acceptor = selfIndex < 0
                 ? null
                 : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now, index), ballots);

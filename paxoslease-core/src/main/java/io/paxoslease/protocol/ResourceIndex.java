@@ -112,12 +112,25 @@ public final class ResourceIndex {
         }
     }
 
-    /** Creates an empty index. */
+    private final long seed;
+
+    /** Creates an empty index for names that nobody chooses to be slow. */
     public ResourceIndex() {
-        this(NameStore.MAX_SLABS);
+        this(0);
     }
 
-    ResourceIndex(int maxSlabs) {
+    /**
+     * Creates an empty index.
+     *
+     * @param seed what nobody outside knows: names may come from outside, and who could tell where they lie would choose some that all lie in
+     *     one place, so that each call looks at all of them
+     */
+    public ResourceIndex(long seed) {
+        this(seed, NameStore.MAX_SLABS);
+    }
+
+    ResourceIndex(long seed, int maxSlabs) {
+        this.seed = seed;
         users = ByteColumn.dense();
         places = IntColumn.dense();
         names = new NameStore(maxSlabs);
@@ -125,6 +138,7 @@ public final class ResourceIndex {
 
     ResourceIndex(ResourceIndex other) {
         synchronized (other) {
+            seed = other.seed;
             segments = new Segment[other.segments.length];
             Arrays.setAll(segments, i -> new Segment(other.segments[i]));
             users = new ByteColumn(other.users);
@@ -325,7 +339,7 @@ public final class ResourceIndex {
     }
 
     private long hash() {
-        return hash(scratch, 0, scratchLength);
+        return hash(seed, scratch, 0, scratchLength);
     }
 
     private long hashOf(int slot) {
@@ -333,27 +347,27 @@ public final class ResourceIndex {
     }
 
     private long hashAt(int place) {
-        return hash(names.bytes(place), names.start(place), names.length(place));
+        return hash(seed, names.bytes(place), names.start(place), names.length(place));
     }
 
-    private static long hash(byte[] name, int start, int length) {
-        long hash = length;
+    static long hash(long seed, byte[] name, int start, int length) {
+        long factor = (seed ^ seed >>> 32) * 0xbf58476d1ce4e5b9L + 0x9e3779b97f4a7c15L | 1;
+        long hash = seed ^ length;
         int at = start;
         int end = start + length;
         for (; at + Long.BYTES <= end; at += Long.BYTES) {
-            hash = mixed(hash ^ (long) EIGHT_BYTES.get(name, at));
+            hash = mixed(hash ^ (long) EIGHT_BYTES.get(name, at), factor);
         }
         long rest = 0;
         for (; at < end; at++) {
             rest = rest << Byte.SIZE | (name[at] & 0xff);
         }
-        hash = mixed(hash ^ rest) * 0xbf58476d1ce4e5b9L;
-        return hash ^ (hash >>> 32);
+        return mixed(hash ^ rest, factor) * 0xbf58476d1ce4e5b9L;
     }
 
-    private static long mixed(long hash) {
-        long product = hash * 0x9e3779b97f4a7c15L;
-        return product ^ (product >>> 29);
+    /** Both halves of the product: what it does to a difference depends on all bits of both, so that nobody can undo it without the seed. */
+    private static long mixed(long hash, long factor) {
+        return Math.multiplyHigh(hash, factor) ^ hash * factor;
     }
 
     private boolean isScratch(int slot) {

@@ -223,7 +223,7 @@ class AcceptorTests {
         /** Slabs are longer the more there is. The names of leases that ended make room again. */
         @Test
         void takesNoPartInNewLeasesWhereThereIsNone() {
-            ResourceIndex index = new ResourceIndex(16);
+            ResourceIndex index = new ResourceIndex(0, 16);
             Acceptor small = new Acceptor(new Timing(MAX_LEASE, 0), Integer.MAX_VALUE, at(0), index);
             small.open(at(0));
             double later = MAX_LEASE / (double) SECOND + 1;

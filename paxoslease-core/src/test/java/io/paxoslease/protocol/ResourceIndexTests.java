@@ -3,6 +3,8 @@ package io.paxoslease.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,6 +25,38 @@ class ResourceIndexTests {
 
     /** What {@link ResourceIndex} must look like from outside: for each name its slot and its users. */
     private record Entry(int slot, int users) {}
+
+    /**
+     * Names often come from outside, such as the key of a lock. Who knew where they lie chose some that are all in one place: each call looked at
+     * all of them, under the lock that acceptor, proposer and node share.
+     */
+    @Test
+    void namesChosenToMeetWithOneSeedDoNotMeetWithAnother() {
+        List<byte[]> chosen = new ArrayList<>();
+        for (long first = 0; first < 10_000; first++) {
+            long mixed = Math.multiplyHigh(16 ^ first, FACTOR) ^ (16 ^ first) * FACTOR;
+            // The second word undoes what the first one did.
+            chosen.add(ByteBuffer.allocate(16)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putLong(first)
+                    .putLong(mixed)
+                    .array());
+        }
+        assertThat(differentHashes(chosen, 0)).as("of who knows the seed").isEqualTo(1);
+        for (int seed = 1; seed <= 10; seed++) {
+            assertThat(differentHashes(chosen, seed * 0x9e3779b97f4a7c15L)).isEqualTo(chosen.size());
+        }
+    }
+
+    /** What the seed 0 multiplies with. */
+    private static final long FACTOR = 0x9e3779b97f4a7c15L;
+
+    private static long differentHashes(List<byte[]> names, long seed) {
+        return names.stream()
+                .mapToLong(name -> ResourceIndex.hash(seed, name, 0, name.length))
+                .distinct()
+                .count();
+    }
 
     @Test
     void agreesWithAMapWhateverIsAddedAndRemoved() {
