@@ -214,14 +214,10 @@ final class LeaseEngine {
             release(candidacy, now, out);
             candidacy.claims.remove(claim);
             candidacy.claims.add(claim);
-            if (candidacy.claims.getFirst() == claim) {
-                long pause = Math.min(LONGEST_REST_NANOS, Math.max(20 * roundTrips.meanNanos(), claim.leaseNanos / 4));
-                claim.resigned = true;
-                claim.restEndsNanos = now.nanos() + pause;
-                await(candidacy, claim.restEndsNanos);
-            } else {
-                next(candidacy, now, out);
-            }
+            long pause = Math.min(LONGEST_REST_NANOS, Math.max(20 * roundTrips.meanNanos(), claim.leaseNanos / 4));
+            claim.resigned = true;
+            claim.restEndsNanos = now.nanos() + pause;
+            next(candidacy, now, out);
         }
         reschedule(candidacy, now);
     }
@@ -852,6 +848,8 @@ final class LeaseEngine {
                 && !now.hasReached(hint.freeAtNanos())) {
             candidacy.lastReason = "held by " + hint.owner().nodeId();
             awaitFreedom(candidacy, hint);
+        } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
+            await(candidacy, claim.restEndsNanos);
         } else {
             tryNow(candidacy, State.TRYING, now, out);
         }
@@ -1191,6 +1189,10 @@ final class LeaseEngine {
             }
         } else {
             candidacy.failures++;
+            Hint old = candidacy.hint;
+            if (old != null && now.hasReached(old.freeAtNanos())) {
+                hint(candidacy, null, out);
+            }
             await(candidacy, now.nanos() + backOff(outcome, candidacy.failures));
         }
     }

@@ -27,7 +27,7 @@ public class Acceptor {
         TABLE_FULL
     }
 
-    /** How long a promise without a lease is remembered by itself, so that the proposal that follows it finds it. */
+    /** How long a promise without a lease is remembered by itself at least, so that the proposal that follows it finds it. */
     static final long PROMISE_GRACE_NANOS = 1_000_000_000L;
 
     private static final int SWEPT_PER_REQUEST = 4;
@@ -116,14 +116,15 @@ public class Acceptor {
         int slot = table.find(request.resource());
         boolean promised = !isBelowPromise(slot, request.ballot());
         if (promised) {
-            slot = slot == ResourceIndex.NONE ? table.add(request.resource(), graceEnd(now)) : slot;
+            long endNanos = promiseEnd(request, now);
+            slot = slot == ResourceIndex.NONE ? table.add(request.resource(), endNanos) : slot;
             table.promise(slot, request.ballot());
             if (!isLive(slot, now)) {
-                table.clear(slot, graceEnd(now));
+                table.clear(slot, endNanos);
             }
         }
         return new PrepareResponse(
-                request.resource(), request.ballot(), promised, table.promised(slot), liveLease(slot, now));
+                request.resource(), request.ballot(), promised, counterToTell(slot, now), liveLease(slot, now));
     }
 
     /**
@@ -150,7 +151,7 @@ public class Acceptor {
             }
         }
         AcceptedLease against = accepted ? null : liveLease(slot, now);
-        return new ProposeResponse(request.resource(), ballot, accepted, table.promised(slot), against);
+        return new ProposeResponse(request.resource(), ballot, accepted, counterToTell(slot, now), against);
     }
 
     /**
@@ -278,6 +279,21 @@ public class Acceptor {
     private @Nullable AcceptedLease liveLease(int slot, Now now) {
         Ballot ballot = isLive(slot, now) ? table.lease(slot) : null;
         return ballot == null ? null : new AcceptedLease(ballot, table.endNanos(slot) - now.nanos());
+    }
+
+    /**
+     * The promise; where that is the floor, the own wall clock if it is ahead. In a busy cell the floor has gone on by the time a ballot arrives
+     * that was chosen just above it (T4).
+     */
+    private long counterToTell(int slot, Now now) {
+        long promised = table.promised(slot);
+        return table.promisedBy(slot) == null ? Math.max(promised, now.counterFloor()) : promised;
+    }
+
+    /** Where answers take long the proposal comes late, though not after T. */
+    private static long promiseEnd(PrepareRequest request, Now now) {
+        long longest = Math.min(request.leaseNanos(), 10 * PROMISE_GRACE_NANOS);
+        return now.nanos() + Math.max(PROMISE_GRACE_NANOS, longest);
     }
 
     private static long graceEnd(Now now) {

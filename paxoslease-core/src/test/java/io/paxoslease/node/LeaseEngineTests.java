@@ -18,11 +18,15 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LeaseEngineTests {
 
@@ -274,6 +278,146 @@ class LeaseEngineTests {
     }
 
     @Nested
+    class AHintThatIsOver {
+
+        private List<Notice> toldWithin20Seconds(boolean candidate) {
+            LeaseEngine follower = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+            follower.watch("r");
+            follower.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(1), out);
+            assertThat(out.notices).containsExactly(new Notice.LeaderChanged("r", RIVAL));
+            List<Notice> told = new ArrayList<>();
+            LeaseEngine.Output next = new LeaseEngine.Output();
+            if (candidate) {
+                follower.submit(Claim.standing("r", LEASE, 0), at(2), next);
+            }
+            long wake = follower.nextWakeNanos().orElse(Long.MAX_VALUE);
+            while (wake < at(20_000).nanos()) {
+                next = new LeaseEngine.Output();
+                follower.onTime(new Now(wake, at(0).wallMillis() + wake / MILLI), next);
+                told.addAll(next.notices);
+                wake = follower.nextWakeNanos().orElse(Long.MAX_VALUE);
+            }
+            return told;
+        }
+
+        @Test
+        void isToldToWhoOnlyWatches() {
+            assertThat(toldWithin20Seconds(false)).containsExactly(new Notice.LeaderChanged("r", null));
+        }
+
+        /** The dead leader stayed the leader of whoever listens, for as long as no majority answered. */
+        @Test
+        void isToldToACandidateThatCannotWin() {
+            assertThat(toldWithin20Seconds(true)).containsExactly(new Notice.LeaderChanged("r", null));
+        }
+    }
+
+    @Nested
+    class ASlowCell {
+
+        /**
+         * The promise was dropped, and its own ballot was below the floor that it became: with both phases nobody ever acquired anything
+         * where an answer takes longer than a promise was kept.
+         */
+        @Test
+        void acquiresWithBothPhasesAlsoIfAnAnswerTakesLongerThanASecond() {
+            long roundTrip = 1_200;
+            LeaseEngine slow = new LeaseEngine(
+                    SELF,
+                    new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots),
+                    false,
+                    5_000 * MILLI,
+                    new Dice(1));
+            Claim claim = Claim.standing("r", LEASE, 0);
+            List<Request> underWay = new ArrayList<>();
+            List<Long> arrives = new ArrayList<>();
+            LeaseEngine.Output next = new LeaseEngine.Output();
+            slow.submit(claim, at(0), next);
+            for (long millis = 0; millis < 60_000 && claim.tenure == null; millis += 10) {
+                for (Request request : next.requests) {
+                    underWay.add(request);
+                    arrives.add(millis + roundTrip / 2);
+                }
+                next = new LeaseEngine.Output();
+                while (!arrives.isEmpty() && arrives.get(0) + roundTrip / 2 <= millis) {
+                    long arrived = arrives.remove(0);
+                    Request request = underWay.remove(0);
+                    // Somebody else asks for something, as in any cell that is used.
+                    acceptor.handle(new ReleaseRequest("other", new Ballot(1, RIVAL)), at(arrived));
+                    Response response = acceptor.handle(request, at(arrived));
+                    acceptor.sweep(10, at(arrived + roundTrip - 1));
+                    if (response != null) {
+                        slow.onResponse(0, response, at(millis), next);
+                    }
+                }
+                slow.onTime(at(millis), next);
+            }
+            assertThat(claim.tenure).as("after a minute").isNotNull();
+        }
+    }
+
+    @Nested
+    class ASlowClock {
+
+        private static final int LEASES_PER_MILLI = 10;
+        private static final int ROUND_TRIP_MILLIS = 40;
+
+        /**
+         * A node that is no member sees but the promise floor, which rises with the clocks of the others: it was told how high that was, began
+         * there, and the floor was higher when its next ballot came one round trip later: it was outbid for ever.
+         */
+        @ParameterizedTest
+        @ValueSource(longs = {900, 1_200, 3_000, 60_000})
+        void catchesUpWithThePromiseFloorOfABusyCell(long behindMillis) {
+            LocalAcceptor busy = new LocalAcceptor(new Acceptor(timing, 100_000, at(0)), new BallotSequence(at(0)));
+            busy.open(true, at(0));
+            BallotSequence others = new BallotSequence(at(0));
+            Now start = behind(0, behindMillis);
+            LeaseEngine slow = new LeaseEngine(
+                    SELF,
+                    new Proposer(SELF, new Cell("cell", List.of("n2")), timing, new BallotSequence(start)),
+                    true,
+                    1_000 * MILLI,
+                    new Dice(1));
+            Claim claim = Claim.standing("r", LEASE, 0);
+            Deque<Request> releases = new ArrayDeque<>();
+            Deque<LeaseEngine.Output> underWay = new ArrayDeque<>();
+            for (long millis = 0; millis < 30_000 && claim.tenure == null; millis++) {
+                for (int i = 0; i < LEASES_PER_MILLI; i++) {
+                    if (releases.size() >= LEASES_PER_MILLI) {
+                        busy.handle(releases.remove(), at(millis));
+                    }
+                    Ballot ballot = new Ballot(others.next(at(millis)), RIVAL);
+                    String resource = "other" + (LEASES_PER_MILLI * millis + i);
+                    busy.handle(new ProposeRequest(resource, ballot, LEASE), at(millis));
+                    releases.add(new ReleaseRequest(resource, ballot));
+                }
+                // What was sent some milliseconds ago arrives, and its answer comes at once.
+                Now now = behind(millis, behindMillis);
+                LeaseEngine.Output next = new LeaseEngine.Output();
+                if (underWay.size() == ROUND_TRIP_MILLIS) {
+                    for (Request request : underWay.remove().requests) {
+                        Response response = busy.handle(request, at(millis));
+                        if (response != null) {
+                            slow.onResponse(0, response, now, next);
+                        }
+                    }
+                }
+                slow.onTime(now, next);
+                if (millis == 5_000) {
+                    slow.submit(claim, now, next);
+                }
+                underWay.add(next);
+            }
+            assertThat(claim.tenure).as("after 25 seconds").isNotNull();
+        }
+
+        private static Now behind(long millis, long behindMillis) {
+            return new Now(at(millis).nanos(), at(millis).wallMillis() - behindMillis);
+        }
+    }
+
+    @Nested
     class T4Counters {
 
         @Test
@@ -309,6 +453,25 @@ class LeaseEngineTests {
             deliver(at(100 + REST));
             deliver(at(100 + REST));
             assertThat(claim.tenure).isNotNull();
+        }
+
+        /** Another user of this node had its turn, and when that gave the lease back, who had resigned had it again before anybody else. */
+        @Test
+        void letsTheOthersTryFirstAlsoAfterAnotherUserOfTheSameNode() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            take(claim);
+            Claim other = Claim.patient("r", LEASE, LEASE);
+            engine.submit(other, at(2), out);
+            engine.resign(claim, at(100), out);
+            deliver(at(100));
+            assertThat(other.tenure).isNotNull();
+            engine.withdraw(other, at(110), out);
+            deliver(at(110));
+            assertThat(other.tenure).isNull();
+
+            engine.onTime(at(100 + REST - 1), out);
+            assertThat(out.requests).isEmpty();
+            assertThat(claim.tenure).isNull();
         }
 
         /** It rested for twenty round trips, which take a second each where nobody answers. */

@@ -981,7 +981,9 @@ final class Simulation {
             violate("the promise of " + life.self + " fell from " + life.promised[resource] + " to "
                     + response.promisedCounter());
         }
-        life.promised[resource] = response.promisedCounter();
+        if (isGranted(response)) {
+            life.promised[resource] = response.promisedCounter();
+        }
         boolean below = response.promisedCounter() > request.ballot().counter();
         if (response instanceof PrepareResponse prepare) {
             count(Happening.PREPARE_REJECTED, !prepare.promised());
@@ -1059,6 +1061,12 @@ final class Simulation {
             count(Happening.CLAIM_UNAVAILABLE, true);
             life.claims.remove(unavailable.claim());
         }
+    }
+
+    private static boolean isGranted(Response response) {
+        return response instanceof PrepareResponse prepare
+                ? prepare.promised()
+                : ((ProposeResponse) response).accepted();
     }
 
     private static void ended(Life life, Claim claim) {

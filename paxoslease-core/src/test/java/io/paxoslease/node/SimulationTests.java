@@ -173,11 +173,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 635b1a85c3f577dfd19bc38de8f55cde63bb8adc63923c0ecfb4b39e493d2c7b",
-        "2, fd5af1cdaad4cd8c047f473e6c8818d33fef96d86a517d85e9b4c9febae5b026",
-        "5, d8098c3726330dcc129913781ce98365244d695fb346b4e0f8e4bf7c8cd339da",
-        "8, 166a481551405d180f4d8f0c36fc9acaf0faa7ba155729ca4847646488d87370",
-        "13, 76781e389dfa9b81e0fb48e267ff9494cdef859bf7bea4fde81f146af02d9a41"
+        "1, 57112e1048c26c50479f6cda92e82fbe6ae45a4bab648c23da6f449574b7d85f",
+        "2, c866ec1e08ea13f2209232c3115b1c5a251585b7a61fa23f55ffa71399b1e766",
+        "5, 6e60dee1ce2f05327dc1f6c528271535096ba0d121331e4be7a06dff37ec5d36",
+        "8, 3e84b3cd95ee9f562a8672e3aaf38166b8f25a2ed8911ddd56c5f94aee333066",
+        "13, 74294cd38a08b37b2c7ffed32c2c7c156e688585af339f5b5547abd084a9355d"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
