@@ -297,6 +297,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return Optional.ofNullable(elections.get(leaseName));
     }
 
+    /** The elections that are started, in no order. */
+    public List<LeaderElection> startedElections() {
+        return elections.values().stream()
+                .filter(NodeElection::isStarted)
+                .<LeaderElection>map(election -> election)
+                .toList();
+    }
+
     @Override
     public Optional<Lease> tryAcquire(String name, Duration time) {
         Claim claim = submitOnce(name, time);

@@ -27,13 +27,17 @@ final class NodeElection implements LeaderElection {
 
     @Override
     public synchronized void start() {
-        Claim current = claim;
-        if ((current == null || current.withdrawn) && node.mayStand(name())) {
+        if (!isStarted() && node.mayStand(name())) {
             // Known before it can win, which may be before this returns.
             Claim standing = node.standing(name());
             claim = standing;
             node.stand(standing);
         }
+    }
+
+    boolean isStarted() {
+        Claim current = claim;
+        return current != null && !current.withdrawn;
     }
 
     @Override

@@ -123,10 +123,11 @@ public final class TestCell implements AutoCloseable {
         List<LeaderElection> stoodBack = new ArrayList<>();
         try {
             for (Member other : members()) {
-                if (other != chosen && !isAway(other.id) && other.standsBack(leaseName)) {
-                    stoodBack.add(other.joined().election(leaseName));
+                if (other != chosen && !isAway(other.id)) {
+                    other.candidacy(leaseName).ifPresent(stoodBack::add);
                 }
             }
+            stoodBack.forEach(LeaderElection::stop);
             LeaderElection election = chosen.joined().election(leaseName);
             election.start();
             if (!time.passUntil(chosen.patienceNanos(), election::isLeader)) {
@@ -321,18 +322,11 @@ public final class TestCell implements AutoCloseable {
             return lease != null && lease.heldHere();
         }
 
-        private boolean wants(String leaseName) {
-            LeaseStatus lease = joined().leases().get(leaseName);
-            return lease != null && lease.candidate();
-        }
-
-        /** Stops a standing candidacy; answers whether there was one. */
-        private boolean standsBack(String leaseName) {
-            if (!wants(leaseName)) {
-                return false;
-            }
-            joined().existingElection(leaseName).ifPresent(LeaderElection::stop);
-            return !wants(leaseName);
+        /** Its election for a lease, if it is started. */
+        private Optional<LeaderElection> candidacy(String leaseName) {
+            return joined().startedElections().stream()
+                    .filter(election -> election.name().equals(leaseName))
+                    .findFirst();
         }
 
         /** How long anything may take that ends when leases or a quarantine end. */

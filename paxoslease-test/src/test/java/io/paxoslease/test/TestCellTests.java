@@ -164,6 +164,34 @@ class TestCellTests {
     }
 
     @Test
+    void aNodeThatStoodBackIsACandidateAgainAlsoIfItHadTakenTheLeaseBefore() {
+        start("node-1", "node-2");
+        cell.advance(LONG_ENOUGH);
+        assertThat(node("node-2").tryAcquire("import", LEASE_TIME)).isPresent();
+        node("node-2").election("import").start();
+
+        cell.grant("import", "node-1");
+        node("node-1").election("import").stop();
+        cell.advance(Duration.ofSeconds(1));
+
+        assertThat(cell.leader("import")).hasValue("node-2");
+    }
+
+    @Test
+    void aNodeThatOnlyTookTheLeaseIsNoCandidateAfterwards() {
+        start("node-1", "node-2");
+        cell.advance(LONG_ENOUGH);
+        node("node-2").election("import");
+        assertThat(node("node-2").tryAcquire("import", LEASE_TIME)).isPresent();
+
+        cell.grant("import", "node-1");
+        node("node-1").election("import").stop();
+        cell.advance(LONG_ENOUGH);
+
+        assertThat(cell.leader("import")).isEmpty();
+    }
+
+    @Test
     void grantWaitsForTheEndOfALeaseWhoseOwnerCannotBeReached() {
         start("node-1", "node-2", "node-3");
         cell.grant("job", "node-1");
