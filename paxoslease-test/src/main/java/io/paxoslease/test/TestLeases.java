@@ -1,5 +1,6 @@
 package io.paxoslease.test;
 
+import io.paxoslease.LeaderElection;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
@@ -11,7 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cell in memory for the tests of an application: this application's node and three members, all of them ordinary nodes that follow the protocol,
@@ -34,14 +37,17 @@ public final class TestLeases implements AutoCloseable {
 
     private final InMemoryCell cell;
     private final LeaseNode node;
-    private final Supplier<Set<String>> candidacies;
+    private final Supplier<Set<String>> guarded;
     private final Runnable awaitListeners;
 
+    /** Null until it is asked for. */
+    private @Nullable Set<String> candidacies;
+
     /** Where the node belongs to an application that starts and stops it. */
-    TestLeases(InMemoryCell cell, LeaseNode node, Supplier<Set<String>> candidacies, Runnable awaitListeners) {
+    TestLeases(InMemoryCell cell, LeaseNode node, Supplier<Set<String>> guarded, Runnable awaitListeners) {
         this.cell = cell;
         this.node = node;
-        this.candidacies = candidacies;
+        this.guarded = guarded;
         this.awaitListeners = awaitListeners;
         cell.join(node);
     }
@@ -65,6 +71,7 @@ public final class TestLeases implements AutoCloseable {
                 cell.clock());
         TestLeases leases = new TestLeases(cell, node, Set::of, () -> {});
         node.start();
+        leases.candidacies();
         return leases;
     }
 
@@ -193,17 +200,34 @@ public final class TestLeases implements AutoCloseable {
         awaitTold();
     }
 
+    /** What the application stood for when it had started. To be asked for before a test can change that. */
+    synchronized Set<String> candidacies() {
+        Set<String> known = candidacies;
+        if (known == null) {
+            known = new TreeSet<>();
+            for (LeaderElection election : node.startedElections()) {
+                known.add(election.name());
+            }
+            candidacies = known;
+        }
+        return known;
+    }
+
     /**
      * Begins anew: no node is cut off or paused, no other node is a candidate for anything, every lease runs out, and this application leads what it
-     * is a candidate for. Time does not go back.
+     * was a candidate for when it had started, and what its methods are guarded by. Other elections are stopped, and calls that wait for a lease end
+     * without one. Time does not go back.
      */
     public synchronized void reset() {
         cell.setCutOff(false);
         cell.setPaused(false);
+        Set<String> standing = new TreeSet<>(candidacies());
+        standing.addAll(guarded.get());
         cell.rival().releaseAll();
         cell.jump(node.settings().timing().maxLeaseNanos());
+        node.releaseAll();
         cell.settle();
-        candidacies.get().forEach(name -> node.election(name).start());
+        standing.forEach(name -> node.election(name).start());
         cell.passUntil(
                 cell.patienceNanos(),
                 () -> node.leases().values().stream().noneMatch(lease -> lease.candidate() && !lease.heldHere()));

@@ -2,15 +2,18 @@ package io.paxoslease.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.spring.LeaderChangedEvent;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseEvent;
 import io.paxoslease.spring.LeaseLostEvent;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -41,7 +45,8 @@ import org.springframework.context.event.EventListener;
             "paxoslease.security.shared-secret=short",
             "paxoslease.enabled=false",
             "paxoslease.leases.job.priority=1",
-            "paxoslease.leases.archive.candidate=false"
+            "paxoslease.leases.archive.candidate=false",
+            "paxoslease.leases.backup.candidate=true"
         })
 @AutoConfigureTestLeases
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -52,6 +57,9 @@ class AutoConfigureTestLeasesTests {
 
     @Autowired
     private LeaseManager manager;
+
+    @Autowired
+    private LeaseNode node;
 
     @Autowired
     private Job job;
@@ -110,6 +118,34 @@ class AutoConfigureTestLeasesTests {
         job.run();
 
         assertThat(recorder.runs).hasSize(1);
+
+        manager.election("backup").stop();
+        manager.election("audit").stop();
+    }
+
+    @Test
+    @Order(5)
+    void whetherTheSettingsOrTheApplicationHadStartedIt() {
+        assertThat(manager.election("backup").isLeader()).isTrue();
+        assertThat(manager.election("audit").isLeader()).isTrue();
+
+        manager.election("report").start();
+        leases.revoke("import");
+        waitInVainFor("import");
+    }
+
+    private void waitInVainFor(String leaseName) {
+        new Thread(() -> assertThatThrownBy(() -> manager.acquire(leaseName, leases.leaseTime(), Duration.ofDays(1))))
+                .start();
+        await().until(() -> node.lease(leaseName).filter(LeaseStatus::candidate).isPresent());
+    }
+
+    @Test
+    @Order(6)
+    void whatOnlyTheTestStoodForIsFree() {
+        assertThat(manager.election("report").isLeader()).isFalse();
+        assertThat(manager.tryAcquire("report", leases.leaseTime())).isPresent();
+        assertThat(manager.tryAcquire("import", leases.leaseTime())).isPresent();
     }
 
     @Test
@@ -142,7 +178,7 @@ class AutoConfigureTestLeasesTests {
     }
 
     @Test
-    void theMembersAreThoseOfTheConfiguration(@Autowired LeaseNode node) {
+    void theMembersAreThoseOfTheConfiguration() {
         assertThat(node.settings().cell().acceptors()).containsExactly("billing-1", "billing-2", "billing-3");
         assertThat(node.settings().nodeId()).isEqualTo("application");
     }
@@ -168,8 +204,19 @@ class AutoConfigureTestLeasesTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({Job.class, Recorder.class})
+    @Import({Job.class, Auditor.class, Recorder.class})
     static class Application {}
+
+    static class Auditor {
+
+        @EventListener(ApplicationReadyEvent.class)
+        void stand(ApplicationReadyEvent ready) {
+            ready.getApplicationContext()
+                    .getBean(LeaseManager.class)
+                    .election("audit")
+                    .start();
+        }
+    }
 
     static class Job {
 
