@@ -224,7 +224,7 @@ public final class TestLeases implements AutoCloseable {
         Set<String> standing = new TreeSet<>(candidacies());
         standing.addAll(guarded.get());
         cell.rival().releaseAll();
-        cell.jump(node.settings().timing().maxLeaseNanos());
+        cell.jump(cell.clock().behindNanos() + node.settings().timing().maxLeaseNanos());
         node.releaseAll();
         cell.settle();
         standing.forEach(name -> node.election(name).start());

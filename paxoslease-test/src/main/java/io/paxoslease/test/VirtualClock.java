@@ -35,6 +35,11 @@ final class VirtualClock implements NodeClock {
         return nanos;
     }
 
+    /** How far the clock of another cell in this process has come ahead of this one. */
+    long behindNanos() {
+        return Math.max(0, LATEST_MILLIS.get() - now().wallMillis()) * NANOS_PER_MILLI;
+    }
+
     void set(long later) {
         nanos = later;
         LATEST_MILLIS.accumulateAndGet(now().wallMillis(), Math::max);

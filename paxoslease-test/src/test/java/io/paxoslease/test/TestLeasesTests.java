@@ -263,6 +263,22 @@ class TestLeasesTests {
     }
 
     @Test
+    void tokensAreAboveThoseOfALaterCellAfterReset() {
+        leases.grant("invoices");
+        long token;
+        try (TestLeases later = TestLeases.started()) {
+            later.advance(Duration.ofHours(1));
+            later.grant("invoices");
+            token = later.manager().election("invoices").lease().orElseThrow().fencingToken();
+        }
+
+        leases.reset();
+        leases.grant("invoices");
+
+        assertThat(invoices.lease().orElseThrow().fencingToken()).isGreaterThan(token);
+    }
+
+    @Test
     void resetEndsALeaseThatNobodyGaveBack() {
         Lease forgotten = manager.tryAcquire("import", leases.leaseTime()).orElseThrow();
         forgotten.autoExtend();
