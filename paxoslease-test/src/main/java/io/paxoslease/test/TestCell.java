@@ -231,7 +231,7 @@ public final class TestCell implements AutoCloseable {
     }
 
     private void awaitTold() {
-        members().forEach(Member::awaitTold);
+        TestLeases.uninterrupted(() -> members().forEach(Member::awaitTold));
     }
 
     /** Whether nothing that is sent by a node or to it arrives. */

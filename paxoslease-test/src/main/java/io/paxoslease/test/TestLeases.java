@@ -252,8 +252,22 @@ public final class TestLeases implements AutoCloseable {
     }
 
     private void awaitTold() {
-        node.awaitTold(TELLING);
-        awaitListeners.run();
+        uninterrupted(() -> {
+            node.awaitTold(TELLING);
+            awaitListeners.run();
+        });
+    }
+
+    /** Waits to the end also if this thread is interrupted, which stays set: what is told may be what interrupts it. */
+    static void uninterrupted(Runnable waiting) {
+        boolean interrupted = false;
+        do {
+            interrupted |= Thread.interrupted();
+            waiting.run();
+        } while (Thread.currentThread().isInterrupted());
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

@@ -162,6 +162,15 @@ class AutoConfigureTestLeasesTests {
     }
 
     @Test
+    void alsoIfTheLossInterruptsTheTest() {
+        job.runInterruptibly(() -> {
+            leases.revoke("job");
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            assertThat(recorder.events).hasAtLeastOneElementOfType(LeaseLostEvent.class);
+        });
+    }
+
+    @Test
     void aCallWithinTheObjectIsSeenToBeUnguarded() {
         job.run();
 
@@ -229,6 +238,11 @@ class AutoConfigureTestLeasesTests {
         @LeaderOnly("job")
         void run() {
             recorder.runs.add(LeaderOnlyAssert.assertGuarded("job"));
+        }
+
+        @LeaderOnly(value = "job", onLoss = LeaderOnly.OnLoss.INTERRUPT)
+        void runInterruptibly(Runnable work) {
+            work.run();
         }
 
         void runByItself() {
