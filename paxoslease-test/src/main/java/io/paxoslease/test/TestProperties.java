@@ -28,6 +28,7 @@ final class TestProperties {
         properties.put("paxoslease.enabled", "true");
         properties.put("paxoslease.node-id", nodeId);
         properties.put("paxoslease.security.shared-secret", "a secret of no use to anybody");
+        properties.put("paxoslease.ssl.bundle", "");
         properties.put("paxoslease.transport", "http");
         int port = 1;
         for (String member : members) {

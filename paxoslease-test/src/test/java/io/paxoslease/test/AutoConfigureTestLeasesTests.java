@@ -43,6 +43,7 @@ import org.springframework.context.event.EventListener;
             "paxoslease.members.billing-3=tcp://10.0.0.3:7411",
             "paxoslease.node-id=billing-1",
             "paxoslease.security.shared-secret=short",
+            "paxoslease.ssl.bundle=not-known-here",
             "paxoslease.enabled=false",
             "paxoslease.leases.job.priority=1",
             "paxoslease.leases.archive.candidate=false",

@@ -155,7 +155,12 @@ public record PaxosLeaseProperties(
      *
      * @param bundle Name of the SSL bundle with which this node calls https and tls members, and with which a tls member answers.
      */
-    public record SslProperties(@Nullable String bundle) {}
+    public record SslProperties(@Nullable String bundle) {
+
+        public SslProperties {
+            bundle = bundle == null || bundle.isEmpty() ? null : bundle;
+        }
+    }
 
     /**
      * What happens when the application stops.
