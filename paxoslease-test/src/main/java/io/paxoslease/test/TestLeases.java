@@ -35,6 +35,9 @@ public final class TestLeases implements AutoCloseable {
 
     private static final Duration LEASE_TIME = Duration.ofSeconds(10);
 
+    /** X2. Counters follow the wall clock, which counts milliseconds. */
+    private static final long COUNTER_STEP_NANOS = Duration.ofMillis(1).toNanos();
+
     private final InMemoryCell cell;
     private final LeaseNode node;
     private final Supplier<Set<String>> guarded;
@@ -148,13 +151,16 @@ public final class TestLeases implements AutoCloseable {
     }
 
     /**
-     * Lets another node give a lease up, so that nobody holds it until somebody tries.
+     * Lets another node give a lease up, so that nobody holds it until somebody tries. A millisecond passes.
      *
      * @param leaseName the name of the lease
      */
     public synchronized void free(String leaseName) {
         cell.rival().election(leaseName).stop();
         cell.settle();
+        // So that the next ballot of this application, which has not heard those of the other node, is above them: its
+        // second try would need time.
+        cell.jump(COUNTER_STEP_NANOS);
         awaitTold();
     }
 

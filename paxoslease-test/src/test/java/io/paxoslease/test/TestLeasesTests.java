@@ -166,6 +166,14 @@ class TestLeasesTests {
     }
 
     @Test
+    void whatWasFreedCanBeAcquiredAtTheFirstTry() {
+        leases.revoke("import");
+        leases.free("import");
+
+        assertThat(manager.tryAcquire("import", leases.leaseTime())).isPresent();
+    }
+
+    @Test
     void aCallThatWaitsGetsTheLeaseWhenTimePasses() {
         leases.revoke("import");
         CompletableFuture<Lease> waiting = CompletableFuture.supplyAsync(() -> {
