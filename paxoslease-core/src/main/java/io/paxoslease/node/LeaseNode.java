@@ -23,12 +23,15 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -94,6 +97,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final List<AttemptListener> attemptListeners = new CopyOnWriteArrayList<>();
     /** What listeners are still to be told. Guarded by the lock. */
     private final List<Dispatcher.Task> untold = new ArrayList<>();
+
+    /** Who needs the election of a lease. Guarded by itself. */
+    private final Map<String, Set<Object>> needs = new HashMap<>();
 
     private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
@@ -303,6 +309,36 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 .filter(NodeElection::isStarted)
                 .<LeaderElection>map(election -> election)
                 .toList();
+    }
+
+    /**
+     * Says that somebody needs the election of a lease, which others may need too. Starts nothing.
+     *
+     * @param leaseName the name of the lease
+     * @param who whoever needs it, once however often it says so
+     */
+    public void need(String leaseName, Object who) {
+        synchronized (needs) {
+            needs.computeIfAbsent(leaseName, name -> new HashSet<>()).add(who);
+        }
+    }
+
+    /**
+     * Takes {@link #need} back, and stops the election if nobody else needs it. Who started it without saying so does not count. Does nothing for
+     * somebody who did not need it.
+     *
+     * @param leaseName the name of the lease
+     * @param who whoever needed it
+     */
+    public void needNoMore(String leaseName, Object who) {
+        synchronized (needs) {
+            Set<Object> all = needs.get(leaseName);
+            if (all != null && all.remove(who) && all.isEmpty()) {
+                needs.remove(leaseName);
+                // Before anybody else can need it and start it.
+                existingElection(leaseName).ifPresent(LeaderElection::stop);
+            }
+        }
     }
 
     @Override

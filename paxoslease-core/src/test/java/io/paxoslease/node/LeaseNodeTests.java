@@ -831,6 +831,23 @@ class LeaseNodeTests {
     }
 
     @Test
+    void anElectionGoesOnUntilNobodyNeedsIt() {
+        node.need("a", "one");
+        node.need("a", "other");
+        node.election("a").start();
+
+        node.needNoMore("a", "other");
+        node.needNoMore("a", "other");
+        assertThat(node.lease("a").orElseThrow().candidate()).isTrue();
+        node.needNoMore("a", "one");
+        assertThat(node.lease("a").orElseThrow().candidate()).isFalse();
+
+        node.election("a").start();
+        node.needNoMore("a", "one");
+        assertThat(node.lease("a").orElseThrow().candidate()).isTrue();
+    }
+
+    @Test
     void aLeaseThatIsHeldKeepsItsHistory() {
         node.keepHistory(new LeaseHistory(64, 1));
         assertThat(node.tryAcquire("held", TIME)).isPresent();

@@ -99,14 +99,6 @@ public final class PaxosLeaseAutoConfiguration {
     }
 
     @Bean
-    SharedLeases paxosLeaseSharedLeases(
-            PaxosLeaseProperties properties,
-            ObjectProvider<LeaderOnlyRegistry> guarded,
-            ObjectProvider<PaxosLeaseQuartzProperties> quartz) {
-        return new SharedLeases(properties, guarded, quartz);
-    }
-
-    @Bean
     PaxosLeaseLifecycle paxosLeaseLifecycle(
             CellConfiguration cell,
             PaxosLeaseProperties properties,

@@ -4,7 +4,6 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.camel.PaxosLeaseClusterService;
 import org.apache.camel.cluster.CamelClusterService;
 import org.apache.camel.support.cluster.AbstractCamelClusterService;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -19,7 +18,7 @@ public final class PaxosLeaseCamelAutoConfiguration {
 
     @Bean(destroyMethod = "")
     @ConditionalOnMissingBean(CamelClusterService.class)
-    PaxosLeaseClusterService paxosLeaseClusterService(LeaseNode node, ObjectProvider<SharedLeases> shared) {
-        return new PaxosLeaseClusterService(node, SharedLeases.of(shared));
+    PaxosLeaseClusterService paxosLeaseClusterService(LeaseNode node) {
+        return new PaxosLeaseClusterService(node);
     }
 }

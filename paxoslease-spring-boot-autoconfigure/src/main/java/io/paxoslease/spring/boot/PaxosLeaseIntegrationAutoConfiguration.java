@@ -60,13 +60,11 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
                 ObjectProvider<Candidate> candidates,
                 ObjectProvider<LeaderEventPublisher> publisher,
                 ApplicationEventPublisher events,
-                PaxosLeaseIntegrationProperties properties,
-                ObjectProvider<SharedLeases> shared) {
+                PaxosLeaseIntegrationProperties properties) {
             return new PaxosLeaseLeaderInitiators(
                     node,
                     () -> withRoles(candidates.orderedStream().toList(), properties.roles(), node),
-                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)),
-                    SharedLeases.of(shared));
+                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)));
         }
 
         private static List<Candidate> withRoles(List<Candidate> beans, List<String> roles, LeaseNode node) {

@@ -114,6 +114,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             nodeStarted = true;
         }
         running = true;
+        leaseNames().forEach(name -> node.need(name, this));
         guarded.ifAvailable(GuardedLeases::resume);
         stopped.forEach(LeaderElection::start);
         stopped.clear();
@@ -277,14 +278,19 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     /** A guarded bean that was made after the application became ready. */
     private void startElectionOfLateBean(String name) {
         if (electionsStarted && running) {
-            node.election(name).start();
+            startElection(name);
         }
     }
 
     private void startElections() {
         // First, so that the election of a bean that is made meanwhile is started by one or the other.
         electionsStarted = true;
-        leaseNames().forEach(name -> node.election(name).start());
+        leaseNames().forEach(this::startElection);
+    }
+
+    private void startElection(String name) {
+        node.need(name, this);
+        node.election(name).start();
     }
 
     /** The leases that this node is a candidate for as soon as the application is ready. */

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.quartz.PaxosLeaseTriggerListener;
 import java.util.Objects;
 import org.quartz.Scheduler;
@@ -47,14 +48,22 @@ public final class PaxosLeaseQuartzAutoConfiguration {
     /** Before the schedulers start, which is when the context starts its lifecycles. */
     @Bean
     SmartInitializingSingleton paxosLeaseQuartzGuard(
-            ObjectProvider<Scheduler> schedulers, PaxosLeaseTriggerListener listener) {
-        return () -> schedulers.forEach(scheduler -> {
-            try {
-                scheduler.getListenerManager().addTriggerListener(listener);
-                scheduler.getListenerManager().addJobListener(listener);
-            } catch (SchedulerException failure) {
-                throw new IllegalStateException("The scheduler " + scheduler + " takes no listener", failure);
-            }
-        });
+            ObjectProvider<Scheduler> schedulers,
+            PaxosLeaseTriggerListener listener,
+            ObjectProvider<LeaseNode> node,
+            PaxosLeaseQuartzProperties properties) {
+        return () -> {
+            node.ifAvailable(leases -> leases.need(Objects.requireNonNull(properties.lease()), listener));
+            schedulers.forEach(scheduler -> guard(scheduler, listener));
+        };
+    }
+
+    private static void guard(Scheduler scheduler, PaxosLeaseTriggerListener listener) {
+        try {
+            scheduler.getListenerManager().addTriggerListener(listener);
+            scheduler.getListenerManager().addJobListener(listener);
+        } catch (SchedulerException failure) {
+            throw new IllegalStateException("The scheduler " + scheduler + " takes no listener", failure);
+        }
     }
 }

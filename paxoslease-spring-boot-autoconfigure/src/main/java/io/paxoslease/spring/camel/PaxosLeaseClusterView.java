@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.apache.camel.CamelContext;
 import org.apache.camel.cluster.CamelClusterEventListener;
 import org.apache.camel.cluster.CamelClusterMember;
@@ -36,18 +35,17 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
     private static final Duration TOLD_AGAIN = Duration.ofSeconds(2);
 
     private final PaxosLeaseClusterService service;
+    private final LeaseNode node;
     private final String namespace;
-    private final Predicate<String> shared;
     private final List<CamelClusterEventListener.Leadership> listeners = new CopyOnWriteArrayList<>();
     private final LeaderElection election;
     private final String self;
     private final List<String> acceptors;
     private @Nullable CamelContext camelContext;
 
-    PaxosLeaseClusterView(
-            PaxosLeaseClusterService service, LeaseNode node, String namespace, Predicate<String> shared) {
+    PaxosLeaseClusterView(PaxosLeaseClusterService service, LeaseNode node, String namespace) {
         this.service = service;
-        this.shared = shared;
+        this.node = node;
         this.namespace = namespace;
         this.election = node.election(namespace);
         this.self = node.incarnation().nodeId();
@@ -56,15 +54,14 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
 
     @Override
     protected void doStart() {
+        node.need(namespace, this);
         election.start();
         tellAll();
     }
 
     @Override
     protected void doStop() {
-        if (!shared.test(namespace)) {
-            election.stop();
-        }
+        node.needNoMore(namespace, this);
     }
 
     void onTransition(LeaseTransition transition) {

@@ -7,7 +7,6 @@ import io.paxoslease.node.LeaseTransition;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +24,9 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * {@link #stop()}, the candidate is revoked before the lease is released; another node does not begin before this one has ended. When it is lost,
  * the candidate learns of it at once, which is before others can get the lease.
  *
+ * <p>An initiator that stops gives the lease up unless others need it: guarded methods, the settings, another adapter. Then the node gives it up
+ * when it stops, after what they let run has ended.
+ *
  * <p>Safe to call from any thread.
  */
 public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
@@ -36,10 +38,10 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     private static final Context NOT_LEADER = () -> false;
     private static final long IDLE_SECONDS = 10;
 
+    private final LeaseNode node;
     private final LeaderElection election;
     private final Candidate candidate;
     private final LeaderEventPublisher publisher;
-    private final Predicate<String> shared;
     private final ThreadPoolExecutor worker;
     private @Nullable Leadership current;
     private boolean running;
@@ -52,20 +54,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
      * @param publisher tells the application
      */
     public PaxosLeaseLeaderInitiator(LeaseNode node, Candidate candidate, LeaderEventPublisher publisher) {
-        this(node, candidate, publisher, role -> false);
-    }
-
-    /**
-     * Creates the initiator of a candidate whose lease others of this application may need too.
-     *
-     * @param node the node of this application
-     * @param candidate who wants to lead
-     * @param publisher tells the application
-     * @param shared whether this node is to stay a candidate for the lease of the role when the initiator stops; asked then
-     */
-    public PaxosLeaseLeaderInitiator(
-            LeaseNode node, Candidate candidate, LeaderEventPublisher publisher, Predicate<String> shared) {
-        this.shared = shared;
+        this.node = node;
         this.candidate = candidate;
         this.publisher = publisher;
         this.election = node.election(candidate.getRole());
@@ -99,6 +88,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     public synchronized void start() {
         if (!running) {
             running = true;
+            node.need(election.name(), this);
             election.start();
             grantIfLeading();
         }
@@ -141,9 +131,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         Leadership leadership = current;
         current = null;
         Runnable release = () -> {
-            if (!shared.test(election.name())) {
-                election.stop();
-            }
+            node.needNoMore(election.name(), this);
             callback.run();
         };
         if (leadership == null) {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
@@ -19,7 +18,6 @@ public final class PaxosLeaseLeaderInitiators implements SmartLifecycle {
     private final LeaseNode node;
     private final Supplier<List<Candidate>> candidates;
     private final LeaderEventPublisher publisher;
-    private final Predicate<String> shared;
     private volatile @Nullable Map<String, PaxosLeaseLeaderInitiator> initiators;
     private volatile boolean running;
 
@@ -32,26 +30,9 @@ public final class PaxosLeaseLeaderInitiators implements SmartLifecycle {
      */
     public PaxosLeaseLeaderInitiators(
             LeaseNode node, Supplier<List<Candidate>> candidates, LeaderEventPublisher publisher) {
-        this(node, candidates, publisher, role -> false);
-    }
-
-    /**
-     * Creates the initiators of an application that needs some of the leases for other things too.
-     *
-     * @param node the node of this application
-     * @param candidates gives the candidates at the first start
-     * @param publisher tells the application
-     * @param shared whether this node is to stay a candidate for the lease of a role when its initiator stops; asked then
-     */
-    public PaxosLeaseLeaderInitiators(
-            LeaseNode node,
-            Supplier<List<Candidate>> candidates,
-            LeaderEventPublisher publisher,
-            Predicate<String> shared) {
         this.node = node;
         this.candidates = candidates;
         this.publisher = publisher;
-        this.shared = shared;
     }
 
     /**
@@ -89,8 +70,8 @@ public final class PaxosLeaseLeaderInitiators implements SmartLifecycle {
             }
         }
         Map<String, PaxosLeaseLeaderInitiator> created = new LinkedHashMap<>();
-        byRole.forEach((role, candidate) ->
-                created.put(role, new PaxosLeaseLeaderInitiator(node, candidate, publisher, shared)));
+        byRole.forEach(
+                (role, candidate) -> created.put(role, new PaxosLeaseLeaderInitiator(node, candidate, publisher)));
         return created;
     }
 

@@ -58,6 +58,28 @@ class PaxosLeaseCamelAutoConfigurationTests {
     }
 
     @Test
+    void aServiceMadeByHandDoesNotGiveUpALeaseThatOthersNeed() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(PaxosLeaseAutoConfiguration.class))
+                .withPropertyValues("paxoslease.leases.shared.candidate=true")
+                .run(context -> {
+                    LeaseNode node = context.getBean(LeaseNode.class);
+                    PaxosLeaseClusterService service = new PaxosLeaseClusterService(node);
+                    service.setCamelContext(new DefaultCamelContext());
+                    service.start();
+                    service.getView("alone");
+                    service.getView("shared");
+                    await().until(() -> node.election("alone").isLeader()
+                            && node.election("shared").isLeader());
+
+                    service.stop();
+
+                    assertThat(node.election("alone").isLeader()).isFalse();
+                    assertThat(node.election("shared").isLeader()).isTrue();
+                });
+    }
+
+    @Test
     void doesNothingWithoutCamel() {
         withNode.withClassLoader(new FilteredClassLoader("org.apache.camel"))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("paxosLeaseClusterService"));

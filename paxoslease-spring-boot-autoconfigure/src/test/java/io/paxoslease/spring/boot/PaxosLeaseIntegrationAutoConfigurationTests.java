@@ -7,17 +7,25 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.bounded.LocalCell;
+import io.paxoslease.spring.integration.PaxosLeaseLeaderInitiator;
 import io.paxoslease.spring.integration.PaxosLeaseLeaderInitiators;
 import io.paxoslease.spring.integration.PaxosLeaseLockRegistry;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.leader.Candidate;
 import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -112,6 +120,86 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                                     .getContext()
                                     .isLeader()));
                 });
+    }
+
+    @Test
+    void anInitiatorMadeByHandDoesNotGiveUpALeaseThatOthersNeed() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class,
+                        PaxosLeaseInterceptionAutoConfiguration.class,
+                        PaxosLeaseQuartzAutoConfiguration.class))
+                .withBean(Reports.class)
+                .withPropertyValues("paxoslease.leases.configured.candidate=true", "paxoslease.quartz.lease=quartz")
+                .run(context -> {
+                    LeaseNode node = context.getBean(LeaseNode.class);
+                    List<String> roles = List.of("alone", "configured", "guarded", "quartz", "twice");
+                    List<PaxosLeaseLeaderInitiator> initiators = roles.stream()
+                            .map(role -> new PaxosLeaseLeaderInitiator(
+                                    node, new DefaultCandidate("me", role), new DefaultLeaderEventPublisher(context)))
+                            .toList();
+                    PaxosLeaseLeaderInitiator other = new PaxosLeaseLeaderInitiator(
+                            node, new DefaultCandidate("other", "twice"), new DefaultLeaderEventPublisher(context));
+                    initiators.forEach(PaxosLeaseLeaderInitiator::start);
+                    other.start();
+                    await().until(() ->
+                            roles.stream().allMatch(role -> node.election(role).isLeader()));
+
+                    CountDownLatch stopped = new CountDownLatch(roles.size());
+                    initiators.forEach(initiator -> initiator.stop(stopped::countDown));
+
+                    assertThat(stopped.await(20, TimeUnit.SECONDS)).isTrue();
+                    assertThat(roles)
+                            .filteredOn(role -> node.election(role).isLeader())
+                            .containsExactly("configured", "guarded", "quartz", "twice");
+                    other.stop();
+                    await().until(() -> !node.election("twice").isLeader());
+                });
+    }
+
+    /** Started after the node and before the application is ready. */
+    record Early(LeaseNode node, AtomicBoolean kept) implements SmartLifecycle {
+
+        @Override
+        public void start() {
+            PaxosLeaseLeaderInitiator initiator = new PaxosLeaseLeaderInitiator(
+                    node, new DefaultCandidate("me", "guarded"), new DefaultLeaderEventPublisher(event -> {}));
+            initiator.start();
+            await().until(() -> node.election("guarded").isLeader());
+            CompletableFuture<Void> stopped = new CompletableFuture<>();
+            initiator.stop(() -> stopped.complete(null));
+            assertThat(stopped).succeedsWithin(Duration.ofSeconds(20));
+            kept.set(node.election("guarded").isLeader());
+        }
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public boolean isRunning() {
+            return false;
+        }
+    }
+
+    @Test
+    void whatGuardedMethodsNeedIsKeptBeforeTheApplicationIsReadyToo() {
+        AtomicBoolean kept = new AtomicBoolean();
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class, PaxosLeaseInterceptionAutoConfiguration.class))
+                .withBean(Reports.class)
+                .withUserConfiguration(EarlyConfiguration.class)
+                .withBean(AtomicBoolean.class, () -> kept)
+                .run(context -> assertThat(kept).isTrue());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EarlyConfiguration {
+
+        @Bean
+        Early early(LeaseNode node, AtomicBoolean kept) {
+            return new Early(node, kept);
+        }
     }
 
     @Test
