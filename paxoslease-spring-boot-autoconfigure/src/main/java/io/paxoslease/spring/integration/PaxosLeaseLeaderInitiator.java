@@ -131,13 +131,20 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         Leadership leadership = current;
         current = null;
         Runnable release = () -> {
-            node.needNoMore(election.name(), this);
+            stopElection();
             callback.run();
         };
         if (leadership == null) {
             release.run();
         } else {
             leadership.end(release);
+        }
+    }
+
+    /** Not if it was started again while its candidate was revoked. */
+    private synchronized void stopElection() {
+        if (!running) {
+            node.needNoMore(election.name(), this);
         }
     }
 

@@ -133,6 +133,25 @@ class LeaderElectionTests {
     }
 
     @Test
+    void leadsOnIfItIsStartedAgainBeforeItsCandidateIsRevoked() throws InterruptedException {
+        AnnotationConfigApplicationContext context = start(1, UnhurriedApplication.class);
+        UnhurriedApplication application = context.getBean(UnhurriedApplication.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        PaxosLeaseLeaderInitiators initiators = context.getBean(PaxosLeaseLeaderInitiators.class);
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        initiators.stop(stopped::countDown);
+        initiators.start();
+        application.mayEnd.countDown();
+
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        await().pollDelay(Duration.ofMillis(500))
+                .atMost(SOON)
+                .until(() -> application.initiator().getContext().isLeader());
+        assertThat(application.calls).hasSize(6);
+    }
+
+    @Test
     void aCandidateThatWorksInsideOnGrantedIsInterruptedToYield() throws InterruptedException {
         Worker worker = start(1, WorkingApplication.class).getBean(Worker.class);
         assertThat(worker.began.await(5, TimeUnit.SECONDS)).isTrue();
@@ -360,6 +379,28 @@ class LeaderElectionTests {
                 @Override
                 public void onRevoked(Context revoked) {
                     throw new NoClassDefFoundError("on purpose");
+                }
+            };
+        }
+    }
+
+    @Configuration
+    static class UnhurriedApplication extends Application {
+
+        final CountDownLatch mayEnd = new CountDownLatch(1);
+
+        @Override
+        @Bean
+        ReportsCandidate candidate() {
+            return new ReportsCandidate("reports", calls) {
+                @Override
+                public void onRevoked(Context revoked) {
+                    try {
+                        assertThat(mayEnd.await(10, TimeUnit.SECONDS)).isTrue();
+                    } catch (InterruptedException unexpected) {
+                        throw new IllegalStateException(unexpected);
+                    }
+                    super.onRevoked(revoked);
                 }
             };
         }
