@@ -335,14 +335,21 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                     + properties.shutdown().drainTimeout() + "; their leases are released all the same");
         }
         try {
-            List<LeaderElection> elections = node.releaseAll();
-            synchronized (this) {
-                stopped.addAll(elections);
+            if (releaseUnlessRunning()) {
+                events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT));
             }
-            events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT));
         } finally {
             callback.run();
         }
+    }
+
+    /** What drained for longer than the context waited may end when the context was started again: then nothing is given up. */
+    private synchronized boolean releaseUnlessRunning() {
+        if (running) {
+            return false;
+        }
+        stopped.addAll(node.releaseAll());
+        return true;
     }
 
     private static void onThreadOfItsOwn(Runnable task) {

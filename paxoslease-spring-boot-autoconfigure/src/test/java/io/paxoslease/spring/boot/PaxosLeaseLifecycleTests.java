@@ -69,6 +69,53 @@ class PaxosLeaseLifecycleTests {
         });
     }
 
+    static class Slow {
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+        @LeaderOnly("slow")
+        public void run() throws InterruptedException {
+            begun.countDown();
+            assertThat(mayEnd.await(20, TimeUnit.SECONDS)).isTrue();
+        }
+
+        CountDownLatch begun() {
+            return begun;
+        }
+
+        CountDownLatch mayEnd() {
+            return mayEnd;
+        }
+    }
+
+    /** As happens where a phase of the shutdown may take less time than what drains. */
+    @Test
+    void whatBeganToStopBeforeItWasStartedAgainReleasesNothing() {
+        runner.withBean(Slow.class).run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            await().until(() -> leads(context, "slow"));
+            Slow slow = context.getBean(Slow.class);
+            CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
+                try {
+                    slow.run();
+                } catch (InterruptedException unexpected) {
+                    throw new IllegalStateException(unexpected);
+                }
+            });
+            assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
+            PaxosLeaseLifecycle lifecycle = context.getBean(PaxosLeaseLifecycle.class);
+            CountDownLatch stopped = new CountDownLatch(1);
+
+            lifecycle.stop(stopped::countDown);
+            lifecycle.start();
+            slow.mayEnd().countDown();
+
+            assertThat(call).succeedsWithin(Duration.ofSeconds(10));
+            assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(leads(context, "slow")).isTrue();
+        });
+    }
+
     static class Late {
         @LeaderOnly("late")
         public void run() {}
