@@ -18,6 +18,8 @@ import org.apache.camel.cluster.CamelClusterMember;
 import org.apache.camel.cluster.CamelClusterService;
 import org.apache.camel.cluster.CamelClusterView;
 import org.apache.camel.support.service.ServiceSupport;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * for its consumer, the consumer that stops waits to be removed, and neither ends (CAMEL-24545, CAMEL-24626).
  */
 final class PaxosLeaseClusterView extends ServiceSupport implements CamelClusterView {
+
+    private static final Log LOG = LogFactory.getLog(PaxosLeaseClusterView.class);
 
     /**
      * A loss is told once more after this. Until CAMEL-24583 a master route that was told to begin does so a second later even if leadership has
@@ -85,8 +89,15 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
         }
     }
 
+    /** What one listener throws must not keep another's route running after the leadership is lost. */
     private void tellAll() {
-        listeners.forEach(this::tell);
+        for (CamelClusterEventListener.Leadership listener : listeners) {
+            try {
+                tell(listener);
+            } catch (RuntimeException | Error failure) {
+                LOG.warn("A listener to the leadership of namespace '" + namespace + "' failed", failure);
+            }
+        }
     }
 
     /** Listeners are told by several threads and ask the view who leads: the last answer that they got has to be the one that holds. */

@@ -7,6 +7,7 @@ import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.camel.CamelContext;
 import org.apache.camel.builder.RouteBuilder;
@@ -118,6 +119,28 @@ class PaxosLeaseClusterServiceTests {
         removed.countDown();
         adding.join(SOON.toMillis());
         assertThat(done).isTrue();
+    }
+
+    @Test
+    void aListenerThatThrowsDoesNotKeepARouteFromStopping() throws Exception {
+        AtomicBoolean broken = new AtomicBoolean();
+        CamelClusterEventListener.Leadership listener = (which, leader) -> {
+            if (broken.get()) {
+                throw new IllegalStateException("on purpose");
+            }
+        };
+        first.service.getView("reports").addEventListener(listener);
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+        broken.set(true);
+
+        cell.isolate(1);
+
+        await().atMost(SOON).until(() -> {
+            int before = first.polls.get();
+            await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+            return first.polls.get() == before;
+        });
     }
 
     /** Camel's master component starts a consumer one second after it was told to. */
