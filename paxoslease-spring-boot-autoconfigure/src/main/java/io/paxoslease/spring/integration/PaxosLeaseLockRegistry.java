@@ -6,6 +6,7 @@ import io.paxoslease.spring.bounded.BoundedLease;
 import io.paxoslease.spring.bounded.BoundedLeases;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -39,7 +40,10 @@ public final class PaxosLeaseLockRegistry
     private final Map<String, PaxosLeaseLock> locks = new LinkedHashMap<>(16, 0.75F, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, PaxosLeaseLock> eldest) {
-            return size() > CAPACITY && eldest.getValue().isUnused();
+            if (size() > CAPACITY) {
+                removeEldestUnused(values().iterator());
+            }
+            return false;
         }
     };
 
@@ -51,6 +55,17 @@ public final class PaxosLeaseLockRegistry
      */
     public PaxosLeaseLockRegistry(LeaseManager manager, Duration leaseTime) {
         this.leases = new BoundedLeases(manager, leaseTime, "locks");
+    }
+
+    /** Never the last, which is about to be used. */
+    private static void removeEldestUnused(Iterator<PaxosLeaseLock> locks) {
+        while (locks.hasNext()) {
+            PaxosLeaseLock lock = locks.next();
+            if (locks.hasNext() && lock.isUnused()) {
+                locks.remove();
+                return;
+            }
+        }
     }
 
     @Override

@@ -266,6 +266,21 @@ class PaxosLeaseLockRegistryTests {
     }
 
     @Test
+    void aLockThatIsHeldForLongDoesNotKeepUnusedOnesInMemory() {
+        DistributedLock held = first.obtain("held");
+        held.lock();
+        DistributedLock unused = first.obtain(key);
+
+        for (int i = 0; i < 100_000; i++) {
+            first.obtain("one of many " + i);
+        }
+
+        assertThat(first.obtain(key)).isNotSameAs(unused);
+        assertThat(first.obtain("held")).isSameAs(held);
+        held.unlock();
+    }
+
+    @Test
     void hasNoConditions() {
         assertThatExceptionOfType(UnsupportedOperationException.class)
                 .isThrownBy(() -> first.obtain(key).newCondition());
