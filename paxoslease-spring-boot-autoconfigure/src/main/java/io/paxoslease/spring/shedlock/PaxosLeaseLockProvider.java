@@ -52,7 +52,7 @@ public final class PaxosLeaseLockProvider implements ExtensibleLockProvider, Aut
 
     private static void warn(LockConfiguration configuration) {
         LOG.warn("The lock '" + configuration.getName()
-                + "' was lost before it was unlocked: this node could not renew it with a"
+                + "' was lost before its time: this node could not renew it with a"
                 + " majority of its cell in time. Another node may hold it now.");
     }
 

@@ -27,8 +27,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** The lock provider as two nodes of a cell of three see it. */
+@ExtendWith(OutputCaptureExtension.class)
 class PaxosLeaseLockProviderTests {
 
     private static final Duration LONG = Duration.ofHours(1);
@@ -104,6 +108,21 @@ class PaxosLeaseLockProviderTests {
         } finally {
             cell.rejoin(1);
         }
+    }
+
+    @Test
+    void saysOfALockThatIsLostDuringLockAtLeastForWhatIsTrue(CapturedOutput output) {
+        first.lock(config(LONG, LONG)).orElseThrow().unlock();
+
+        cell.isolate(1);
+        try {
+            await().atMost(LocalCell.leaseTime().multipliedBy(3))
+                    .until(() -> output.getAll().contains("The lock '" + name + "' was lost before"));
+        } finally {
+            cell.rejoin(1);
+        }
+
+        assertThat(output).doesNotContain("was lost before it was unlocked");
     }
 
     @Test
