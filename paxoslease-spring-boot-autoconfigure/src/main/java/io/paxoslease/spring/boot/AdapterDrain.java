@@ -60,7 +60,7 @@ final class AdapterDrain implements SmartLifecycle {
     public void stop(Runnable callback) {
         running = false;
         drain.get().orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
-            if (late != null) {
+            if (late != null && !running) {
                 LOG.warn("PaxosLease: " + what + " still run after " + timeout
                         + "; their leases are released all the same");
             }

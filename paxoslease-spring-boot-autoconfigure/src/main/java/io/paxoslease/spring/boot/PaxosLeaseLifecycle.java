@@ -330,7 +330,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     private void release(@Nullable Throwable late, Runnable callback) {
-        if (late != null) {
+        if (late != null && !running) {
             LOG.warn("PaxosLease: guarded calls still run after "
                     + properties.shutdown().drainTimeout() + "; their leases are released all the same");
         }

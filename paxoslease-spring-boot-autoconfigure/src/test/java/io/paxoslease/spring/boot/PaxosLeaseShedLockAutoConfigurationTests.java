@@ -18,14 +18,18 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
+@ExtendWith(OutputCaptureExtension.class)
 class PaxosLeaseShedLockAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -97,6 +101,23 @@ class PaxosLeaseShedLockAutoConfigurationTests {
             context.getBean(AdapterDrain.class).stop(stopped::countDown);
 
             assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
+    @Test
+    void whatBeganToStopBeforeItWasStartedAgainDoesNotSayThatItReleases(CapturedOutput output) {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
+            assertThat(context.getBean(PaxosLeaseLockProvider.class)
+                            .lock(new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO)))
+                    .isPresent();
+            AdapterDrain drain = context.getBean(AdapterDrain.class);
+            CountDownLatch stopped = new CountDownLatch(1);
+
+            drain.stop(stopped::countDown);
+            drain.start();
+
+            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(output).doesNotContain("released all the same");
         });
     }
 
