@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,9 @@ final class MemberLink {
     record Ended(List<Request> unanswered, @Nullable String news, boolean good, long nextProbeNanos) {}
 
     private static final int FAILURES_BEFORE_NEWS = 3;
+    /** How often it is told that the reason is another one by now, until the member is reachable again. */
+    private static final int MOST_CHANGES_TOLD = 2;
+
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int MOST_UNDER_WAY = 2;
@@ -74,6 +78,11 @@ final class MemberLink {
     private boolean reachable;
     private boolean refused;
     private @Nullable String problem;
+    /** How many exchanges in a row had this problem. */
+    private int lasting;
+
+    private @Nullable String toldProblem;
+    private int changesTold;
     private @Nullable AcceptorState state;
     private long nextProbeNanos;
 
@@ -299,6 +308,7 @@ final class MemberLink {
         AnswerFrame answer = verdict.answer();
         reachable = answer != null;
         refused = verdict.kind() == Verdict.Kind.REFUSED;
+        lasting = Objects.equals(problem, verdict.problem()) ? lasting + 1 : 1;
         problem = verdict.problem();
         failures = reachable ? 0 : failures + 1;
         if (answer != null) {
@@ -306,21 +316,35 @@ final class MemberLink {
         }
     }
 
-    /** What to log: the member's standing if it changed, and lost frames only when there are several in a row. */
+    /**
+     * What to log: the member's standing if it changed, lost frames only when there are several in a row, and another reason for the same
+     * standing if it lasts. Without the latter a member that was refused a connection while another started would never learn from its log
+     * that the URL is wrong.
+     */
     private @Nullable String news() {
         Standing now = reachable
                 ? Standing.REACHABLE
                 : refused ? Standing.REFUSED : failures >= FAILURES_BEFORE_NEWS ? Standing.UNREACHABLE : standing;
-        if (now == standing) {
+        boolean another = now == standing;
+        if (another && !isAnotherReason(now)) {
             return null;
         }
+        changesTold = now == Standing.REACHABLE ? 0 : another ? changesTold + 1 : changesTold;
         standing = now;
+        toldProblem = problem;
         String member = "Member " + nodeId + " ";
         return switch (now) {
             case REACHABLE -> member + "is reachable" + (problem == null ? "" : ", but " + problem);
             case REFUSED -> member + "does not fit: " + problem;
-            default -> member + "is not reachable: " + problem;
+            default -> member + (another ? "is still not reachable: " : "is not reachable: ") + problem;
         };
+    }
+
+    private boolean isAnotherReason(Standing now) {
+        return now != Standing.REACHABLE
+                && lasting >= FAILURES_BEFORE_NEWS
+                && !Objects.equals(problem, toldProblem)
+                && changesTold < MOST_CHANGES_TOLD;
     }
 
     /**

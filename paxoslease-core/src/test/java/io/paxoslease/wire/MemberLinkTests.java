@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.ReleaseRequest;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,15 +24,19 @@ class MemberLinkTests {
             new ManualClock());
     private final AnswerCheck check = new AnswerCheck(settings, null);
 
+    private long now;
+
+    /** Each exchange begins when even an idle member is asked. */
     private Exchange begin() {
-        Exchange exchange = link.begin(0);
+        now += TimeUnit.MINUTES.toNanos(1);
+        Exchange exchange = link.begin(now);
         assertThat(exchange).isNotNull();
         return exchange;
     }
 
     private void answer(Exchange exchange) {
         FrameReply reply = member.handle(FrameCodec.encode(exchange.frame(), null));
-        assertThat(link.end(exchange, check.judge(reply, exchange.frame()), false, 0))
+        assertThat(link.end(exchange, check.judge(reply, exchange.frame()), false, now))
                 .isNotNull();
     }
 
@@ -51,5 +57,62 @@ class MemberLinkTests {
         assertThat(state).isEqualTo(Thread.State.TIMED_WAITING);
         answer(release);
         closing.join();
+    }
+
+    @Nested
+    class TheNews {
+
+        private static final String REFUSED = "connection refused by http://b:8080/paxoslease/messages";
+        private static final String NOT_FOUND = "answers with HTTP status 404 (is the URL right?)";
+
+        private final List<String> news = new ArrayList<>();
+
+        private void lose(String... problems) {
+            for (String problem : problems) {
+                MemberLink.Ended ended = link.end(begin(), Verdict.lost(problem), false, now);
+                assertThat(ended).isNotNull();
+                if (ended.news() != null) {
+                    news.add(ended.news());
+                }
+            }
+        }
+
+        @Test
+        void areToldOnceForAReasonThatLasts() {
+            lose(REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED);
+            assertThat(news).containsExactly("Member node-2 is not reachable: " + REFUSED);
+        }
+
+        /** Who starts before the others is refused by them first, and learns only then that the URL is wrong. */
+        @Test
+        void areToldAgainWhenAnotherReasonLasts() {
+            lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND);
+            assertThat(news)
+                    .containsExactly(
+                            "Member node-2 is not reachable: " + REFUSED,
+                            "Member node-2 is still not reachable: " + NOT_FOUND);
+        }
+
+        @Test
+        void leaveOutReasonsThatDoNotLast() {
+            lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, REFUSED, REFUSED, REFUSED, NOT_FOUND, REFUSED);
+            assertThat(news).hasSize(1);
+        }
+
+        @Test
+        void areBoundedForAMemberThatFailsInTurns() {
+            for (int i = 0; i < 10; i++) {
+                lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, NOT_FOUND);
+            }
+            assertThat(news).hasSize(3);
+        }
+
+        @Test
+        void beginAnewWhenTheMemberWasReachable() {
+            lose(REFUSED, REFUSED, REFUSED);
+            answer(begin());
+            lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, NOT_FOUND);
+            assertThat(news).hasSize(3);
+        }
     }
 }
