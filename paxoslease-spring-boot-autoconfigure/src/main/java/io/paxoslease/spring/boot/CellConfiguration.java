@@ -229,6 +229,14 @@ record CellConfiguration(
             try {
                 URI uri = new URI(url.endsWith("/") ? url.substring(0, url.length() - 1) : url);
                 String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
+                if (schemes.contains(scheme) && uri.getHost() == null && uri.getRawAuthority() != null) {
+                    throw invalid(
+                            property,
+                            withoutPassword(url),
+                            "'" + withoutPassword("//" + uri.getRawAuthority()).substring(2)
+                                    + "' is no host name, or host name and port: a host name has letters, digits, dashes and dots, no underscore",
+                            "Use a name without these characters, such as an alias, or the address.");
+                }
                 if (!schemes.contains(scheme) || uri.getHost() == null) {
                     boolean otherTransport = !tcp && (scheme.equals("tcp") || scheme.equals("tls"));
                     throw invalid(
@@ -399,11 +407,11 @@ record CellConfiguration(
 
         private String basePath() {
             String path = properties.endpoint().basePath();
-            if (!path.matches("(/[A-Za-z0-9._~-]+)+")) {
+            if (!path.matches("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)+")) {
                 throw invalid(
                         PREFIX + "endpoint.base-path",
                         path,
-                        "it must begin with a slash, not end with one, and consist of letters, digits and . _ ~ -",
+                        "it must begin with a slash, not end with one, consist of letters, digits and . _ ~ -, and have no part . or ..",
                         "Use a path such as /paxoslease, the same on all nodes.");
             }
             return path;

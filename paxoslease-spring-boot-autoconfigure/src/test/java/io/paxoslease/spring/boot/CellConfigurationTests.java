@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -214,6 +215,17 @@ class CellConfigurationTests {
 
             assertThat(refusal.property()).isEqualTo("paxoslease.members.a");
             assertThat(refusal.value()).isEqualTo(url);
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {"http://node_1:8080", "http://node_1", "https://a_b.example.com/app", "tcp://node_1:7411"})
+        void withAHostNameThatJavaDoesNotTakeAreToldSo(String url) {
+            String transport = url.startsWith("tcp") ? "tcp" : "http";
+
+            assertThat(refused("paxoslease.members.a=" + url, "paxoslease.transport=" + transport))
+                    .hasMessageContainingAll("'" + URI.create(url).getAuthority() + "'", "no underscore")
+                    .hasMessageNotContaining("must start with");
         }
 
         @Test
@@ -547,7 +559,7 @@ class CellConfigurationTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"paxoslease", "/", "/a/", "/a b", "//a", "/a?b"})
+    @ValueSource(strings = {"paxoslease", "/", "/a/", "/a b", "//a", "/a?b", "/.", "/a/../b", "/a/."})
     void refusesABasePathThatCannotWork(String path) {
         assertThat(refused("paxoslease.endpoint.base-path=" + path).property())
                 .isEqualTo("paxoslease.endpoint.base-path");
