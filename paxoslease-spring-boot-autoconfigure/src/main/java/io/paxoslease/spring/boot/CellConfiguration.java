@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
@@ -48,6 +50,8 @@ record CellConfiguration(
 
     private static final String PREFIX = "paxoslease.";
     private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
+    private static final String SHUTDOWN_PHASE = "spring.lifecycle.timeout-per-shutdown-phase";
+    private static final Duration DEFAULT_SHUTDOWN_PHASE = Duration.ofSeconds(30);
     private static final Duration SUSPICIOUSLY_SHORT = Duration.ofMillis(100);
     private static final int MAX_PORT = 65_535;
 
@@ -376,6 +380,13 @@ record CellConfiguration(
                         "it must not be negative",
                         "Choose a time such as 20s, or 0s to wait for no guarded call.");
             }
+            BindResult<Duration> configured = Binder.get(environment).bind(SHUTDOWN_PHASE, Duration.class);
+            Duration phase = configured.isBound() ? configured.get() : DEFAULT_SHUTDOWN_PHASE;
+            if (timeout.compareTo(phase) >= 0) {
+                warnings.add("paxoslease.shutdown.drain-timeout is " + words(timeout) + ", which is not below "
+                        + SHUTDOWN_PHASE + ", " + words(phase)
+                        + ": Spring stops waiting first, and ends what guarded calls still use.");
+            }
         }
 
         private static void requireRange(String name, Duration time) {
@@ -533,7 +544,8 @@ record CellConfiguration(
             } else if (cell.size() % 2 == 0) {
                 warnings.add("The cell '" + cell.name() + "' has " + cell.size()
                         + " members. An even number gains nothing: "
-                        + (cell.size() - 1) + " members survive as many failures.");
+                        + (cell.size() == 2 ? "1 member survives" : cell.size() - 1 + " members survive")
+                        + " as many failures.");
             }
         }
 

@@ -245,7 +245,7 @@ class CellConfigurationTests {
                             .warnings())
                     .singleElement()
                     .asString()
-                    .contains("2 members", "1 members survive as many");
+                    .contains("2 members", "1 member survives as many");
         }
 
         @Test
@@ -424,6 +424,19 @@ class CellConfigurationTests {
         void aNegativeDrainTimeoutIsRefused() {
             assertThat(refused("paxoslease.shutdown.drain-timeout=-1s"))
                     .hasMessage("Property paxoslease.shutdown.drain-timeout = '-1s': it must not be negative");
+        }
+
+        @Test
+        void aDrainTimeoutThatSpringDoesNotWaitForIsWarnedOf() {
+            assertThat(configure("paxoslease.shutdown.drain-timeout=30s").warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("drain-timeout is 30s", "spring.lifecycle.timeout-per-shutdown-phase, 30s");
+            String phase = "spring.lifecycle.timeout-per-shutdown-phase=";
+            assertThat(configure(phase + "20s").warnings()).hasSize(1);
+            assertThat(configure("paxoslease.shutdown.drain-timeout=40s", phase + "1m")
+                            .warnings())
+                    .isEmpty();
         }
 
         @Test
