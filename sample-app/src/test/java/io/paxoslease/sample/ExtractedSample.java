@@ -8,11 +8,12 @@ import java.util.List;
 
 /**
  * The sample taken apart, with an archive of its classes beside it, as Spring Boot proposes it for a quick start: it takes about half as long as
- * that of the jar. Made anew for each JVM of tests that wants it, because the jar may be another one.
+ * that of the jar. Each JVM of tests that wants it makes its own: the jar may have changed, and another JVM is at work at the same time.
  */
 final class ExtractedSample {
 
-    private static final Path DIRECTORY = Path.of("target", "extracted-sample").toAbsolutePath();
+    private static final String NAME = "extracted-sample-" + System.getProperty("paxoslease.fork", "0");
+    private static final Path DIRECTORY = Path.of("target", NAME).toAbsolutePath();
     private static final List<String> COMMAND = make();
 
     private ExtractedSample() {}
@@ -44,7 +45,7 @@ final class ExtractedSample {
     }
 
     private static void run(String... arguments) {
-        Path output = Path.of("target", "extracted-sample.log");
+        Path output = Path.of("target", NAME + ".log");
         try (JavaProcess process = JavaProcess.start(output, List.of(arguments))) {
             int status = process.awaitExit(Duration.ofMinutes(3));
             if (status != 0) {
