@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class SimulationTests {
 
-    private static final long DEFAULT_EVENTS = 20_000_000;
-    private static final long EVENTS_WITH_LOCKS = 5_000_000;
+    private static final long DEFAULT_EVENTS = 12_000_000;
+    private static final long EVENTS_WITH_LOCKS = 3_000_000;
     private static final int SHRINKING_RUNS = 300;
     private static final int SEEDS_FOR_A_MISTAKE = 500;
 
