@@ -60,7 +60,7 @@ public final class BoundedLeases implements AutoCloseable {
      */
     public Optional<BoundedLease> tryAcquire(String name, Duration atMost) {
         long now = System.nanoTime();
-        if (drain.isUnderWay()) {
+        if (handsOutNone()) {
             return Optional.empty();
         }
         releaseIfOver(name);
@@ -69,9 +69,16 @@ public final class BoundedLeases implements AutoCloseable {
                 .filter(this::isInTime);
     }
 
-    /** A lease that was asked for before the drain and came after it is given back. It is kept by now: the drain sees it, or this sees the drain. */
+    private boolean handsOutNone() {
+        return drain.isUnderWay() || isClosed();
+    }
+
+    /**
+     * A lease that was asked for before the drain or the end and came after it is given back. It is kept by now: the drain sees it, or this sees
+     * the drain.
+     */
     private boolean isInTime(BoundedLease lease) {
-        boolean late = drain.isUnderWay();
+        boolean late = handsOutNone();
         if (late) {
             lease.release();
         }
@@ -86,13 +93,18 @@ public final class BoundedLeases implements AutoCloseable {
      * @param maxWait how long to wait at most
      * @return the lease
      * @throws InterruptedException if the thread was interrupted while it waited
-     * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}
+     * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}, or {@link #close()} was called
      */
     public BoundedLease acquire(String name, Duration atMost, Duration maxWait)
             throws InterruptedException, LeaseUnavailableException {
         releaseIfOver(name);
         Lease lease = manager.acquire(name, leaseTime, maxWait);
-        return keep(lease, System.nanoTime(), atMost);
+        BoundedLease bounded = keep(lease, System.nanoTime(), atMost);
+        if (isClosed()) {
+            bounded.release();
+            throw new LeaseUnavailableException("Lease '" + name + "' came after the end of those who asked for it");
+        }
+        return bounded;
     }
 
     /** The lease of this name that was taken here and is held now. */
@@ -143,7 +155,7 @@ public final class BoundedLeases implements AutoCloseable {
         return timer.isShutdown();
     }
 
-    /** Releases every lease and ends the timer. */
+    /** Releases every lease, hands out no more and ends the timer. */
     @Override
     public void close() {
         timer.shutdownNow();

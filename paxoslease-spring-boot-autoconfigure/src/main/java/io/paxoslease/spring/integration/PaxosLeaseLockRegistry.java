@@ -129,7 +129,7 @@ public final class PaxosLeaseLockRegistry
         return PREFIX + lockKey;
     }
 
-    /** Gives up all locks. */
+    /** Gives up all locks. From then on {@code lock()} throws an {@link IllegalStateException}, and {@code tryLock()} has nothing. */
     @Override
     public void close() {
         leases.close();

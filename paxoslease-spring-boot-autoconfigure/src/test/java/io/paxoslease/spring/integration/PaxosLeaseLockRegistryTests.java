@@ -217,6 +217,24 @@ class PaxosLeaseLockRegistryTests {
     }
 
     @Test
+    void aClosedRegistryLocksNothing() throws Exception {
+        second.obtain(key).lock();
+        Future<?> waiting = otherThread.submit(() -> first.obtain(key).lock());
+        assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(100, TimeUnit.MILLISECONDS));
+
+        first.close();
+        second.obtain(key).unlock();
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> waiting.get(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .withCauseInstanceOf(IllegalStateException.class);
+        assertThat(first.obtain(key).tryLock()).isFalse();
+        assertThat(first.obtain(key).tryLock(1, TimeUnit.SECONDS)).isFalse();
+        assertThatIllegalStateException().isThrownBy(() -> first.obtain(key).lock());
+        assertThat(second.obtain(key).tryLock()).isTrue();
+    }
+
+    @Test
     void lockItselfIsNotEndedByAnInterrupt() throws Exception {
         first.obtain(key).lock();
         Future<Boolean> waiting = otherThread.submit(() -> {
