@@ -34,8 +34,12 @@ final class AnswerCheck {
                                 ? "has a shared secret, this node has none"
                                 : "does not know the shared secret, or has another one");
             case 409 -> Verdict.refused(text(body));
-            case 400 -> Verdict.lost("did not understand a frame: " + text(body));
-            case 413, 503 -> Verdict.lost(text(body));
+            case 400 ->
+                Verdict.lost(
+                        body.length == 0
+                                ? "answers with HTTP status 400 (does it expect https?)"
+                                : "did not understand a frame: " + text(body));
+            case 413, 503 -> Verdict.lost(body.length == 0 ? "answers with HTTP status " + reply.status() : text(body));
             default -> Verdict.lost("answers with HTTP status " + reply.status() + " (is the URL right?)");
         };
     }

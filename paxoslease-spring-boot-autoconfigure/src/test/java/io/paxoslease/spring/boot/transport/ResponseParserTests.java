@@ -93,6 +93,14 @@ class ResponseParserTests {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {400, 502})
+    void doesNotWaitForABodyThatLastsUntilTheConnectionEnds(int status) throws ProtocolException {
+        assertThat(text(read("HTTP/1.1 " + status + " \r\nServer: x\r\n\r\n<html>")))
+                .isEqualTo(status + " ");
+        assertThat(parser.keepsAlive()).isFalse();
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "HTTP/1.1, x, true",
         "HTTP/1.1, keep-alive, true",
