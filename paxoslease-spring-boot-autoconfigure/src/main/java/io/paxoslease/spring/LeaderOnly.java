@@ -31,7 +31,8 @@ import org.springframework.core.annotation.AliasFor;
  * {@code @Bean} methods and to those of {@code Object}. An annotation on a method wins over one on its class.
  *
  * <p>As with every proxy in Spring, a call within the object itself is not guarded. What cannot be guarded stops the start of the
- * application: private, final and static methods, methods of final classes, primitive return types with {@link Otherwise#SKIP}.
+ * application: private, final and static methods, package-private ones inherited from another package, methods of final classes,
+ * primitive return types with {@link Otherwise#SKIP}.
  * With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})

@@ -248,7 +248,24 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     beanName,
                     "a proxy cannot override a final method",
                     "Remove 'final' (in Kotlin: open, or the compiler plugin 'spring').");
+        } else if (isOutOfReach(method, bean.getClass())) {
+            throw GuardedMethods.unguardable(
+                    method,
+                    beanName,
+                    "a proxy of " + type.getName()
+                            + " cannot override a package-private method of another package or class" + " loader",
+                    "Make it public or protected.");
         }
+    }
+
+    /** A method of the same name in such a class is another method, and callers of this one do not reach it. */
+    private static boolean isOutOfReach(Method method, Class<?> proxy) {
+        int modifiers = method.getModifiers();
+        Class<?> declaring = method.getDeclaringClass();
+        return !Modifier.isPublic(modifiers)
+                && !Modifier.isProtected(modifiers)
+                && (declaring.getClassLoader() != proxy.getClassLoader()
+                        || !declaring.getPackageName().equals(proxy.getPackageName()));
     }
 
     /** Whether it is the method of a runner that Spring Boot calls, once. */

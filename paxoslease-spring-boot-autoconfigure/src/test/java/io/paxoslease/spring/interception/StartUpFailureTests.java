@@ -9,6 +9,7 @@ import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
+import io.paxoslease.spring.interception.elsewhere.JobOfAnotherPackage;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Flow;
@@ -25,6 +26,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.OverridingClassLoader;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Mono;
@@ -37,6 +39,7 @@ class StartUpFailureTests {
     private AbstractThrowableAssert<?, ? extends Throwable> startingWith(Class<?> bean, String... properties) {
         Throwable[] failure = new Throwable[1];
         Guarded.context(leases)
+                .withClassLoader(bean.getClassLoader())
                 .withUserConfiguration(bean)
                 .withPropertyValues(properties)
                 .run(context -> failure[0] = context.getStartupFailure());
@@ -45,6 +48,12 @@ class StartUpFailureTests {
             cause = cause.getCause();
         }
         return assertThat(cause).isInstanceOf(UnguardableMethodException.class);
+    }
+
+    private void assertStartsWith(Class<?> bean) {
+        Guarded.context(leases)
+                .withUserConfiguration(bean)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     static class WithPrivate {
@@ -78,6 +87,39 @@ class StartUpFailureTests {
     @Test
     void refusesStaticMethods() {
         startingWith(WithStatic.class).hasMessageContaining("static methods");
+    }
+
+    static class BelowAnotherPackage extends JobOfAnotherPackage {}
+
+    @Test
+    void refusesPackagePrivateMethodsOfAnotherPackage() {
+        startingWith(BelowAnotherPackage.class)
+                .hasMessageContaining("JobOfAnotherPackage.tick()")
+                .hasMessageContaining("BelowAnotherPackage cannot override a package-private method of another package")
+                .hasMessageContaining("Make it public or protected");
+        assertStartsWith(JobOfAnotherPackage.class);
+    }
+
+    public static class WithPackagePrivate {
+        @LeaderOnly
+        void tick() {}
+    }
+
+    static class BelowAnotherClassLoader extends WithPackagePrivate {}
+
+    /** To the virtual machine that is another package, whatever its name. */
+    @Test
+    void refusesPackagePrivateMethodsOfAnotherClassLoader() throws ClassNotFoundException {
+        ClassLoader restarted = new OverridingClassLoader(getClass().getClassLoader()) {
+            @Override
+            protected boolean isEligibleForOverriding(String className) {
+                return className.equals(BelowAnotherClassLoader.class.getName());
+            }
+        };
+        startingWith(restarted.loadClass(BelowAnotherClassLoader.class.getName()))
+                .hasMessageContaining("WithPackagePrivate.tick()")
+                .hasMessageContaining("another package or class loader");
+        assertStartsWith(BelowAnotherClassLoader.class);
     }
 
     static final class FinalClass {
@@ -137,9 +179,7 @@ class StartUpFailureTests {
 
     @Test
     void acceptsOtherMethodsOfRunners() {
-        Guarded.context(leases)
-                .withUserConfiguration(OtherMethodOfARunner.class)
-                .run(context -> assertThat(context).hasNotFailed());
+        assertStartsWith(OtherMethodOfARunner.class);
     }
 
     @LeaderOnly
