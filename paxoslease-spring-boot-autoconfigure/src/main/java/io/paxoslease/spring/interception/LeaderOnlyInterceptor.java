@@ -108,12 +108,20 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         }
         if (call.method().interrupts() && result instanceof Future<?> future && !future.isDone()) {
             // Not on the thread that tells of the loss: what depends on the future may take its time.
-            call.onLeaseEnd(() -> CompletableFuture.runAsync(() -> future.cancel(true)));
+            call.onLeaseEnd(() ->
+                    CompletableFuture.runAsync(() -> future.cancel(true), LeaderOnlyInterceptor::onThreadOfItsOwn));
         }
         stage.whenComplete((value, failure) -> {
             call.failedWith(failure);
             call.end(failure != null);
         });
+    }
+
+    /** The common pool may be full of the very tasks that wait for a cancellation. */
+    private static void onThreadOfItsOwn(Runnable cancellation) {
+        Thread thread = new Thread(cancellation, "paxoslease-cancel");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private void warnOfWorkThatGoesOn(GuardedMethod method) {

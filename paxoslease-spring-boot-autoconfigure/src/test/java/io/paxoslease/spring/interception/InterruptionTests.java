@@ -18,8 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -200,6 +202,31 @@ class InterruptionTests {
             leases.lose("jobs");
             await().untilAsserted(() -> assertThat(future).isCancelled());
             await().untilAsserted(() -> assertThat(guarded.inFlight()).isZero());
+        });
+    }
+
+    /** Its tasks may be the very ones that wait for the cancellation. */
+    @Test
+    void cancelsAFutureWhenTheCommonPoolIsFull() {
+        leases.lead("jobs");
+        run((jobs, guarded) -> {
+            CompletableFuture<String> future = jobs.future();
+            Semaphore release = new Semaphore(0);
+            int parallelism = ForkJoinPool.getCommonPoolParallelism();
+            CountDownLatch full = new CountDownLatch(parallelism);
+            try {
+                for (int i = 0; i < parallelism; i++) {
+                    ForkJoinPool.commonPool().execute(() -> {
+                        full.countDown();
+                        release.acquireUninterruptibly();
+                    });
+                }
+                full.await();
+                leases.lose("jobs");
+                await().untilAsserted(() -> assertThat(future).isCancelled());
+            } finally {
+                release.release(parallelism);
+            }
         });
     }
 
