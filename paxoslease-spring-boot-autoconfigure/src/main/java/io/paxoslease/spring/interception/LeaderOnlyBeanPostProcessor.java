@@ -21,9 +21,6 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
-import org.springframework.boot.ApplicationArguments;
-import org.springframework.boot.ApplicationRunner;
-import org.springframework.boot.CommandLineRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
@@ -192,16 +189,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                         "Spring calls @Scheduled methods without arguments only",
                         "Remove the parameter and call Lease.current() inside the method for the lease it runs under.");
             }
-            if (isRunner(method, type)) {
-                throw GuardedMethods.unguardable(
-                        method,
-                        beanName,
-                        "Spring Boot calls it before the application is ready, when no candidacy has begun, so that it would never"
-                                + " run",
-                        "Call LeaseManager.acquire inside the method to wait for the lease, or do the work in a listener of"
-                                + " LeaseAcquiredEvent; if the annotation is on the class, it may be moved to the methods that"
-                                + " need it.");
-            }
+            refuseCallsAtTheStart(method, beanName, type);
             registry.getObject().add(guarded, beanName);
         }
         if (GuardedMethods.isGuarded(type)) {
@@ -210,6 +198,29 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     .keySet()
                     .forEach(method -> requireReached(method, beanName, found, type));
         }
+    }
+
+    private static void refuseCallsAtTheStart(Method method, String beanName, Class<?> type) {
+        if (StartUpCalls.isRunner(method, type)) {
+            throw GuardedMethods.unguardable(
+                    method,
+                    beanName,
+                    "Spring Boot calls it before the application is ready, when no candidacy has begun, so that it would never"
+                            + " run",
+                    "Call LeaseManager.acquire inside the method to wait for the lease, or do the work in a listener of"
+                            + " LeaseAcquiredEvent; if the annotation is on the class, it may be moved to the methods that"
+                            + " need it.");
+        }
+        StartUpCalls.event(method, type).ifPresent(event -> {
+            throw GuardedMethods.unguardable(
+                    method,
+                    beanName,
+                    event.getSimpleName()
+                            + " is published once, when this node cannot have won an election in its cell yet, so"
+                            + " that it would never run there",
+                    "Do the work in a listener of LeaseAcquiredEvent or in a @Scheduled method; if the annotation is on the"
+                            + " class, it may be moved to the methods that need it.");
+        });
     }
 
     private static void requireProxied(
@@ -266,15 +277,6 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                 && !Modifier.isProtected(modifiers)
                 && (declaring.getClassLoader() != proxy.getClassLoader()
                         || !declaring.getPackageName().equals(proxy.getPackageName()));
-    }
-
-    /** Whether it is the method of a runner that Spring Boot calls, once. */
-    private static boolean isRunner(Method method, Class<?> type) {
-        Class<?>[] parameters = method.getParameterTypes();
-        return method.getName().equals("run")
-                && parameters.length == 1
-                && ((parameters[0] == ApplicationArguments.class && ApplicationRunner.class.isAssignableFrom(type))
-                        || (parameters[0] == String[].class && CommandLineRunner.class.isAssignableFrom(type)));
     }
 
     private static boolean isOnInterface(Method method, Object bean, Class<?> type) {

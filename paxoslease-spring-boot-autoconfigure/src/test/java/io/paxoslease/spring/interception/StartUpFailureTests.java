@@ -16,16 +16,25 @@ import java.util.concurrent.Flow;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.core.OverridingClassLoader;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -180,6 +189,77 @@ class StartUpFailureTests {
     @Test
     void acceptsOtherMethodsOfRunners() {
         assertStartsWith(OtherMethodOfARunner.class);
+    }
+
+    static class OnReady {
+        @EventListener
+        @LeaderOnly
+        void on(ApplicationReadyEvent event) {}
+    }
+
+    static class OnStarted {
+        @EventListener(ApplicationStartedEvent.class)
+        @LeaderOnly
+        void on() {}
+    }
+
+    static class OnRefreshed {
+        @EventListener(classes = {PayloadApplicationEvent.class, ContextRefreshedEvent.class})
+        @LeaderOnly
+        void on(ApplicationEvent event) {}
+    }
+
+    @LeaderOnly
+    static class ReadyListener implements ApplicationListener<ApplicationReadyEvent> {
+        @Override
+        public void onApplicationEvent(ApplicationReadyEvent event) {}
+    }
+
+    abstract static class ListenerOfAnything<E extends ApplicationEvent> implements ApplicationListener<E> {
+        @Override
+        @LeaderOnly
+        public void onApplicationEvent(E event) {}
+    }
+
+    static class StartedListener extends ListenerOfAnything<ApplicationStartedEvent> {}
+
+    /** They come before this node can have won an election, and not again. */
+    @ParameterizedTest
+    @CsvSource({
+        "OnReady, ApplicationReadyEvent",
+        "OnStarted, ApplicationStartedEvent",
+        "OnRefreshed, ContextRefreshedEvent",
+        "ReadyListener, ApplicationReadyEvent",
+        "StartedListener, ApplicationStartedEvent"
+    })
+    void refusesListenersOfTheEventsOfTheStart(String listener, String event) throws ClassNotFoundException {
+        startingWith(Class.forName(getClass().getName() + "$" + listener))
+                .hasMessageContaining(event + " is published once")
+                .hasMessageContaining("LeaseAcquiredEvent");
+    }
+
+    static class OnOtherEvents {
+        @EventListener
+        @LeaderOnly
+        void on(ContextClosedEvent event) {}
+
+        @EventListener
+        @LeaderOnly
+        void onAny(ApplicationEvent event) {}
+
+        @EventListener
+        void onReady(ApplicationReadyEvent event) {}
+
+        @LeaderOnly
+        void called(ApplicationReadyEvent event) {}
+    }
+
+    static class ClosedListener extends ListenerOfAnything<ContextClosedEvent> {}
+
+    @ParameterizedTest
+    @ValueSource(classes = {OnOtherEvents.class, ClosedListener.class})
+    void acceptsOtherListeners(Class<?> listener) {
+        assertStartsWith(listener);
     }
 
     @LeaderOnly

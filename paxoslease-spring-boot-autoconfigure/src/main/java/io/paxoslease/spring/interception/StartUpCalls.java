@@ -1,0 +1,59 @@
+package io.paxoslease.spring.interception;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.CommandLineRunner;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.context.event.ApplicationStartedEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/** Tells the methods that are called once, while the application starts and this node cannot have won an election yet. */
+final class StartUpCalls {
+
+    private static final List<Class<?>> EVENTS =
+            List.of(ContextRefreshedEvent.class, ApplicationStartedEvent.class, ApplicationReadyEvent.class);
+
+    private StartUpCalls() {}
+
+    /** Whether it is the method of a runner that Spring Boot calls. */
+    static boolean isRunner(Method method, Class<?> type) {
+        Class<?>[] parameters = method.getParameterTypes();
+        return method.getName().equals("run")
+                && parameters.length == 1
+                && ((parameters[0] == ApplicationArguments.class && ApplicationRunner.class.isAssignableFrom(type))
+                        || (parameters[0] == String[].class && CommandLineRunner.class.isAssignableFrom(type)));
+    }
+
+    /** The event of the start that the method listens to, be it among others. */
+    static Optional<Class<?>> event(Method method, Class<?> type) {
+        return listenedTo(method, type)
+                .filter(event -> EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event)))
+                .findFirst();
+    }
+
+    private static Stream<Class<?>> listenedTo(Method method, Class<?> type) {
+        MergedAnnotation<EventListener> listener =
+                MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(EventListener.class);
+        Class<?>[] named = listener.isPresent() ? listener.getClassArray("classes") : new Class<?>[0];
+        if (named.length > 0) {
+            return Stream.of(named);
+        }
+        boolean takesTheEvent = method.getParameterCount() == 1
+                && (listener.isPresent()
+                        || (method.getName().equals("onApplicationEvent")
+                                && ApplicationListener.class.isAssignableFrom(type)));
+        return takesTheEvent
+                ? Stream.of(ResolvableType.forMethodParameter(method, 0, type).toClass())
+                : Stream.empty();
+    }
+}
