@@ -103,6 +103,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private volatile @Nullable LeaseHistory history;
     private final List<Claim> waitingForStart = new ArrayList<>();
+    private volatile boolean timerWoken;
     private volatile long timerWakesNanos;
     private volatile boolean started;
     private volatile boolean closed;
@@ -580,7 +581,12 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (acceptor == null) {
             responses.addAll(Collections.nCopies(requests.size(), null));
         } else {
-            acceptor.handle(requests, arrived, responses);
+            try {
+                acceptor.handle(requests, arrived, responses);
+            } catch (RuntimeException | Error defect) {
+                failAndTell(defect);
+                throw defect;
+            }
         }
     }
 
@@ -813,11 +819,17 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     private void finish(Afterwards afterwards) {
-        transport.flush();
+        try {
+            transport.flush();
+        } catch (RuntimeException | Error failure) {
+            // What was to be sent is lost, as on a network; what follows must not be.
+            logSafely(Level.WARNING, "The transport of node " + self + " failed", failure);
+        }
         for (int i = 0; i < afterwards.answers.size(); i++) {
             afterwards.answers.get(i).run();
         }
         if (afterwards.wakeTimer) {
+            timerWoken = true;
             LockSupport.unpark(timer);
         }
     }
@@ -1004,15 +1016,32 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
     private void fail(Throwable impossible) {
         failed = true;
-        LOG.log(
+        loseAll(engine::candidacies);
+        for (int from = 0; from < engine.slots(); from += SLOTS_PER_LOOK) {
+            int first = from;
+            loseAll(() -> engine.parked(first, first + SLOTS_PER_LOOK));
+        }
+        logSafely(
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",
                 impossible);
-        loseAll(engine.candidacies());
+    }
+
+    /** Where memory is short, some losses told are better than none. */
+    private void loseAll(Supplier<Collection<Candidacy>> candidacies) {
         try {
-            loseAll(engine.parked(0, engine.slots()));
-        } catch (RuntimeException defect) {
-            LOG.log(Level.ERROR, "Not every loss could be told", defect);
+            loseAll(candidacies.get());
+        } catch (RuntimeException | Error defect) {
+            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", defect);
+        }
+    }
+
+    /** Where memory is short there may be none for a line either. */
+    private static void logSafely(Level level, String message, Throwable failure) {
+        try {
+            LOG.log(level, message, failure);
+        } catch (RuntimeException | Error unheard) {
+            // nobody is left to tell
         }
     }
 
@@ -1066,15 +1095,19 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         try {
             doWhatIsDue();
         } catch (RuntimeException | Error impossible) {
-            lock.lock();
-            try {
-                fail(impossible);
-                dispatch();
-            } finally {
-                lock.unlock();
-            }
+            failAndTell(impossible);
         }
         performPosted();
+    }
+
+    private void failAndTell(Throwable impossible) {
+        lock.lock();
+        try {
+            fail(impossible);
+            dispatch();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void doWhatIsDue() {
@@ -1093,13 +1126,15 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private void sleep() {
         long pause = ask(() -> {
+            timerWoken = false;
             long latest =
                     clock.now().nanos() + (engine.heldLeases() > 0 ? LONGEST_SLEEP_NANOS : LONGEST_IDLE_SLEEP_NANOS);
             OptionalLong next = engine.nextWakeNanos();
             timerWakesNanos = next.isPresent() && next.getAsLong() - latest < 0 ? next.getAsLong() : latest;
             return timerWakesNanos - clock.now().nanos();
         });
-        if (pause > 0) {
+        // Whoever wakes this thread while it waits for a lock would be forgotten.
+        if (pause > 0 && !timerWoken) {
             LockSupport.parkNanos(this, pause);
         }
     }

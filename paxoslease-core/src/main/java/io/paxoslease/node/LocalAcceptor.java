@@ -13,11 +13,15 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The acceptor of this process behind its own lock, for peers and for the proposer beside it alike (A4 holds for both). */
+/**
+ * The acceptor of this process behind its own lock, for peers and for the proposer beside it alike (A4 holds for both). After a defect, such as
+ * too little memory in the middle of a change, it cannot be believed any more and takes no part: no answer beats two leaders.
+ */
 final class LocalAcceptor {
 
     private final Acceptor acceptor;
     private final BallotSequence ballots;
+    private boolean broken;
 
     LocalAcceptor(Acceptor acceptor, BallotSequence ballots) {
         this.acceptor = acceptor;
@@ -26,6 +30,18 @@ final class LocalAcceptor {
 
     /** Handles one request; null for releases and where the acceptor takes no part. */
     synchronized @Nullable Response handle(Request request, Now now) {
+        if (broken) {
+            return null;
+        }
+        try {
+            return decide(request, now);
+        } catch (RuntimeException | Error defect) {
+            broken = true;
+            throw defect;
+        }
+    }
+
+    private @Nullable Response decide(Request request, Now now) {
         ballots.observe(request.ballot().counter(), now);
         if (request instanceof PrepareRequest prepare) {
             return acceptor.onPrepareRequest(prepare, now);
@@ -52,7 +68,15 @@ final class LocalAcceptor {
     }
 
     synchronized void sweep(int rows, Now now) {
-        acceptor.sweep(rows, now);
+        if (broken) {
+            return;
+        }
+        try {
+            acceptor.sweep(rows, now);
+        } catch (RuntimeException | Error defect) {
+            broken = true;
+            throw defect;
+        }
     }
 
     synchronized @Nullable AcceptedLease lease(String resource, Now now) {
@@ -60,7 +84,9 @@ final class LocalAcceptor {
     }
 
     synchronized RequestHandler.AcceptorState state(Now now) {
-        return acceptor.isVoting(now) ? RequestHandler.AcceptorState.VOTING : RequestHandler.AcceptorState.QUARANTINED;
+        return acceptor.isVoting(now) && !broken
+                ? RequestHandler.AcceptorState.VOTING
+                : RequestHandler.AcceptorState.QUARANTINED;
     }
 
     synchronized long quarantineRemainingNanos(Now now) {

@@ -269,7 +269,7 @@ public final class FrameTransport implements Transport {
         if (exchange != null) {
             try {
                 begin(running, link, exchange);
-            } catch (RuntimeException impossible) {
+            } catch (RuntimeException | Error impossible) {
                 running.thread().execute(() -> end(running, link, exchange, null, impossible));
             }
         }

@@ -3,6 +3,7 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
@@ -756,6 +757,54 @@ class LeaseNodeTests {
 
             assertThat(member.isFailed()).isTrue();
             assertThat(election.isLeader()).isFalse();
+        }
+    }
+
+    @Test
+    void aNodeWhoseAcceptorHasADefectTakesNoPartInAnything() {
+        AtomicBoolean planted = new AtomicBoolean();
+        // The acceptor meets what the clock must not say.
+        NodeClock broken = driven(() -> planted.getAndSet(false) ? null : clock.now());
+        try (LeaseNode member = new LeaseNode(memberOfThree(), new Silence(), new SplittableRandom(3), broken)) {
+            member.openAcceptor();
+            member.start();
+            clock.advance(TIME.multipliedBy(2));
+            assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.VOTING);
+            List<Request> requests = List.of(new ProposeRequest(
+                    "job", new Ballot(clock.now().counterFloor(), new Incarnation("b", 1)), TIME.toNanos()));
+            planted.set(true);
+
+            assertThatNullPointerException().isThrownBy(() -> member.onRequests(requests));
+
+            assertThat(member.isFailed()).isTrue();
+            assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.QUARANTINED);
+            assertThat(member.onRequests(requests)).containsOnlyNulls();
+        }
+    }
+
+    @Test
+    void aTransportThatFailsToSendLosesMessagesAndNothingElse() {
+        AtomicBoolean fails = new AtomicBoolean();
+        Silence transport = new Silence() {
+            @Override
+            public void flush() {
+                if (fails.get()) {
+                    throw new OutOfMemoryError("planted");
+                }
+            }
+        };
+        try (LeaseNode member = new LeaseNode(memberOfThree(), transport, new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.start();
+            fails.set(true);
+
+            CompletableFuture<Optional<Lease>> once =
+                    member.tryAcquireAsync("job", TIME).toCompletableFuture();
+            clock.advance(TIME);
+            member.onTime();
+
+            assertThat(once).succeedsWithin(TIME).isEqualTo(Optional.empty());
+            assertThat(member.isFailed()).isFalse();
         }
     }
 

@@ -1,0 +1,67 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.Ballot;
+import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.Timing;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class LocalAcceptorTests {
+
+    private static final long LEASE_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final Timing timing = new Timing(LEASE_NANOS, 0.01);
+    private final Now start = new Now(0, 1_000_000);
+    private boolean outOfMemory;
+
+    private final LocalAcceptor acceptor = new LocalAcceptor(
+            new Acceptor(timing, 100, start) {
+                @Override
+                public ProposeResponse onProposeRequest(ProposeRequest request, Now now) {
+                    if (outOfMemory) {
+                        throw new OutOfMemoryError("planted");
+                    }
+                    return super.onProposeRequest(request, now);
+                }
+
+                @Override
+                public void sweep(int rows, Now now) {
+                    throw new OutOfMemoryError("planted");
+                }
+            },
+            new BallotSequence(start));
+
+    private ProposeRequest propose(String resource) {
+        return new ProposeRequest(resource, new Ballot(start.counterFloor() + 1, new Incarnation("b", 1)), LEASE_NANOS);
+    }
+
+    @Test
+    void isSilentOnceItHasFailedInTheMiddleOfARequest() {
+        acceptor.open(true, start);
+        assertThat(acceptor.handle(propose("a"), start)).isNotNull();
+        outOfMemory = true;
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> acceptor.handle(propose("b"), start));
+        outOfMemory = false;
+
+        assertThat(acceptor.handle(propose("a"), start)).isNull();
+        assertThat(acceptor.handle(propose("c"), start)).isNull();
+        assertThat(acceptor.state(start)).isEqualTo(RequestHandler.AcceptorState.QUARANTINED);
+    }
+
+    @Test
+    void isSilentOnceASweepHasFailed() {
+        acceptor.open(true, start);
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> acceptor.sweep(1, start));
+
+        assertThat(acceptor.handle(propose("a"), start)).isNull();
+        acceptor.sweep(1, start);
+    }
+}
