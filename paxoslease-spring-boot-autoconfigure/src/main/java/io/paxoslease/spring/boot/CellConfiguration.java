@@ -7,6 +7,7 @@ import io.paxoslease.protocol.Timing;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.Transport;
+import io.paxoslease.spring.boot.transport.FrameOrigin;
 import io.paxoslease.wire.WireSettings;
 import java.net.InetAddress;
 import java.net.URI;
@@ -35,7 +36,7 @@ import org.springframework.core.env.Environment;
  * @param transport how nodes talk to each other
  * @param basePath where acceptors answer over HTTP
  * @param port which web server this node's acceptor answers in, null for none
- * @param loopbackOnly whether other nodes are authenticated by nothing but that they are on this machine
+ * @param origin what authenticates other nodes in place of a shared secret
  * @param warnings sentences to log
  */
 record CellConfiguration(
@@ -45,7 +46,7 @@ record CellConfiguration(
         Transport transport,
         String basePath,
         @Nullable Port port,
-        boolean loopbackOnly,
+        FrameOrigin origin,
         List<String> warnings) {
 
     private static final String PREFIX = "paxoslease.";
@@ -99,7 +100,7 @@ record CellConfiguration(
      */
     @Nullable
     InetAddress tcpAddress(@Nullable InetAddress configured) throws UnknownHostException {
-        return configured == null && loopbackOnly
+        return configured == null && origin == FrameOrigin.OWN_MACHINE
                 ? InetAddress.getByName(ownUrl().orElseThrow().getHost())
                 : configured;
     }
@@ -160,7 +161,7 @@ record CellConfiguration(
                     properties.transport(),
                     basePath,
                     webServer(members),
-                    !isAuthenticated(members),
+                    origin(members),
                     List.copyOf(warnings));
         }
 
@@ -433,7 +434,7 @@ record CellConfiguration(
                     .filter(member -> !addresses.isLoopback(member.getValue().getHost()))
                     .map(Map.Entry::getKey)
                     .toList();
-            if (members.isEmpty() || isAuthenticated(members)) {
+            if (members.isEmpty() || origin(members) != FrameOrigin.OWN_MACHINE) {
                 return;
             }
             if (remote.isEmpty()) {
@@ -466,9 +467,11 @@ record CellConfiguration(
             }
         }
 
-        /** Whether other nodes are, or the properties say that they need not be. */
-        private boolean isAuthenticated(Map<String, URI> members) {
-            return properties.security().allowUnauthenticated() || hasSecret() || hasMutualTls(members);
+        private FrameOrigin origin(Map<String, URI> members) {
+            if (hasSecret() || properties.security().allowUnauthenticated()) {
+                return FrameOrigin.ANYWHERE;
+            }
+            return hasMutualTls(members) ? FrameOrigin.CERTIFIED : FrameOrigin.OWN_MACHINE;
         }
 
         private boolean hasSecret() {

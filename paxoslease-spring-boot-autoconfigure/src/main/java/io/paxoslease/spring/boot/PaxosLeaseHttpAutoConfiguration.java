@@ -29,7 +29,7 @@ public final class PaxosLeaseHttpAutoConfiguration {
     static ServletRegistrationBean<PaxosLeaseServlet> servlet(
             String name, CellConfiguration cell, FrameServer server, Port port) {
         ServletRegistrationBean<PaxosLeaseServlet> registration = new ServletRegistrationBean<>(
-                new PaxosLeaseServlet(() -> server, cell.loopbackOnly()), cell.basePath() + "/messages");
+                new PaxosLeaseServlet(() -> server, cell.origin()), cell.basePath() + "/messages");
         registration.setName(name);
         registration.setEnabled(cell.answersIn(port));
         registration.setLoadOnStartup(1);

@@ -29,7 +29,7 @@ public final class PaxosLeaseReactiveHttpAutoConfiguration {
 
     static WebFilter filter(CellConfiguration cell, FrameServer server, Port port, ApplicationContext context) {
         return cell.answersIn(port)
-                ? new PaxosLeaseWebFilter(cell.basePath() + "/messages", server, context, cell.loopbackOnly())
+                ? new PaxosLeaseWebFilter(cell.basePath() + "/messages", server, context, cell.origin())
                 : (exchange, chain) -> chain.filter(exchange);
     }
 }

@@ -7,6 +7,8 @@ import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -34,13 +36,14 @@ public final class PaxosLeaseServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
     private static final String PATH = "/messages";
+    private static final String CERTIFICATES = "jakarta.servlet.request.X509Certificate";
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_LARGE = 413;
 
     private final transient Supplier<? extends @Nullable FrameHandler> handlers;
     private final transient Duration bodyTime;
     private final transient Semaphore slowBodies;
-    private final transient LoopbackOnly loopback;
+    private final transient OriginCheck origin;
 
     /**
      * Creates a servlet that takes frames from everywhere.
@@ -48,28 +51,28 @@ public final class PaxosLeaseServlet extends HttpServlet {
      * @param handlers gives the handler for each request, or null while the node is not ready
      */
     public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers) {
-        this(handlers, false);
+        this(handlers, FrameOrigin.ANYWHERE);
     }
 
     /**
      * Creates the servlet.
      *
      * @param handlers gives the handler for each request, or null while the node is not ready
-     * @param loopbackOnly whether it refuses frames that come by another interface than the loopback interface
+     * @param origin where frames may come from; others are refused
      */
-    public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers, boolean loopbackOnly) {
-        this(handlers, loopbackOnly, Duration.ofSeconds(10), 64);
+    public PaxosLeaseServlet(Supplier<? extends @Nullable FrameHandler> handlers, FrameOrigin origin) {
+        this(handlers, origin, Duration.ofSeconds(10), 64);
     }
 
     PaxosLeaseServlet(
             Supplier<? extends @Nullable FrameHandler> handlers,
-            boolean loopbackOnly,
+            FrameOrigin origin,
             Duration bodyTime,
             int slowBodies) {
         this.handlers = handlers;
         this.bodyTime = bodyTime;
         this.slowBodies = new Semaphore(slowBodies);
-        this.loopback = new LoopbackOnly(loopbackOnly);
+        this.origin = new OriginCheck(origin);
     }
 
     @Override
@@ -82,7 +85,6 @@ public final class PaxosLeaseServlet extends HttpServlet {
     }
 
     private void answer(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        FrameHandler handler = handlers.get();
         if (!isPath(request.getServletPath(), request.getPathInfo())) {
             refuse(response, HttpServletResponse.SC_NOT_FOUND, "nothing here");
         } else if (!request.getMethod().equals("POST")) {
@@ -90,8 +92,16 @@ public final class PaxosLeaseServlet extends HttpServlet {
             refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "only POST");
         } else if (!FrameChannels.isFrame(request.getContentType())) {
             refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
-        } else if (loopback.isEnabled() && loopback.refuses(called(request))) {
-            refuseUnread(request, response, LoopbackOnly.STATUS, LoopbackOnly.REASON);
+        } else {
+            answerFrame(request, response);
+        }
+    }
+
+    private void answerFrame(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        FrameHandler handler = handlers.get();
+        String strange = strangeness(request);
+        if (strange != null) {
+            refuseUnread(request, response, OriginCheck.STATUS, strange);
         } else if (handler == null) {
             refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready");
         } else if (request.getContentLengthLong() > handler.maxFrameBytes()) {
@@ -103,6 +113,15 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static boolean isPath(String mapped, @Nullable String rest) {
         return rest == null ? mapped.endsWith(PATH) : rest.equals(PATH);
+    }
+
+    /** Why the sender may not be a member, null if it may. */
+    private @Nullable String strangeness(HttpServletRequest request) throws UnknownHostException {
+        return switch (origin.required()) {
+            case ANYWHERE -> null;
+            case OWN_MACHINE -> origin.refusalByAddress(called(request));
+            case CERTIFIED -> origin.refusalByCertificates((Object[]) request.getAttribute(CERTIFICATES));
+        };
     }
 
     /** The container's own word, and an address in digits: nothing is looked up. */
@@ -125,7 +144,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
             reply(response, handler, body);
         } else if (!slowBodies.tryAcquire()) {
             refuseUnread(request, response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
-        } else if (request.isAsyncSupported()) {
+        } else if (request.isAsyncSupported() && !isReplaced(request, input)) {
             AsyncContext async = request.startAsync(request, response);
             SlowBody slow = new SlowBody(async, input, response, handler, body);
             async.addListener(slow);
@@ -137,6 +156,19 @@ public final class PaxosLeaseServlet extends HttpServlet {
             } finally {
                 slowBodies.release();
             }
+        }
+    }
+
+    /** Whether a filter has put a body of its own in place of the container's: few of those tell when there is more. */
+    private static boolean isReplaced(ServletRequest request, ServletInputStream input) throws IOException {
+        ServletRequest inner = request;
+        while (inner instanceof ServletRequestWrapper wrapper) {
+            inner = wrapper.getRequest();
+        }
+        try {
+            return inner != request && inner.getInputStream() != input;
+        } catch (IllegalStateException readOtherwise) {
+            return true;
         }
     }
 

@@ -21,6 +21,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.http.server.reactive.SslInfo;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
@@ -43,7 +44,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     private final Predicate<ServerWebExchange> here;
     private final Duration bodyTime;
     private final Semaphore largeBodies;
-    private final LoopbackOnly loopback;
+    private final OriginCheck origin;
 
     /**
      * Creates the filter.
@@ -51,14 +52,14 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
      * @param path where frames are posted to, within the application
      * @param handler handles the frames
      * @param context the application in whose server it answers; in Actuator's own server the filters of the application run too
-     * @param loopbackOnly whether it refuses frames that come by another interface than the loopback interface
+     * @param origin where frames may come from; others are refused
      */
-    public PaxosLeaseWebFilter(String path, FrameHandler handler, ApplicationContext context, boolean loopbackOnly) {
+    public PaxosLeaseWebFilter(String path, FrameHandler handler, ApplicationContext context, FrameOrigin origin) {
         this(
                 path,
                 handler,
                 exchange -> exchange.getApplicationContext() == context,
-                loopbackOnly,
+                origin,
                 Duration.ofSeconds(10),
                 64);
     }
@@ -67,7 +68,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
             String path,
             FrameHandler handler,
             Predicate<ServerWebExchange> here,
-            boolean loopbackOnly,
+            FrameOrigin origin,
             Duration bodyTime,
             int largeBodies) {
         this.path = path;
@@ -75,7 +76,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
         this.here = here;
         this.bodyTime = bodyTime;
         this.largeBodies = new Semaphore(largeBodies);
-        this.loopback = new LoopbackOnly(loopbackOnly);
+        this.origin = new OriginCheck(origin);
     }
 
     /** Before Spring Security's filter, which has order -100. */
@@ -98,8 +99,9 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
         if (!FrameChannels.isFrame(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))) {
             return refuse(response, HttpStatus.UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
         }
-        if (loopback.isEnabled() && loopback.refuses(called(request))) {
-            return refuseAndClose(response, HttpStatusCode.valueOf(LoopbackOnly.STATUS), LoopbackOnly.REASON);
+        String strange = strangeness(request);
+        if (strange != null) {
+            return refuseAndClose(response, HttpStatusCode.valueOf(OriginCheck.STATUS), strange);
         }
         long length = request.getHeaders().getContentLength();
         if (length > handler.maxFrameBytes()) {
@@ -112,6 +114,18 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
             return refuseAndClose(response, HttpStatus.SERVICE_UNAVAILABLE, "too many large frames at a time");
         }
         return read(request, response).doFinally(signal -> largeBodies.release());
+    }
+
+    /** Why the sender may not be a member, null if it may. */
+    private @Nullable String strangeness(ServerHttpRequest request) {
+        return switch (origin.required()) {
+            case ANYWHERE -> null;
+            case OWN_MACHINE -> origin.refusalByAddress(called(request));
+            case CERTIFIED -> {
+                SslInfo ssl = request.getSslInfo();
+                yield origin.refusalByCertificates(ssl == null ? null : ssl.getPeerCertificates());
+            }
+        };
     }
 
     /** Not known where a header may have changed it, as Reactor Netty lets proxies do; members send none of these. */

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import javax.net.ssl.SSLContext;
+import org.apache.catalina.connector.Connector;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,11 +30,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 
 /** Whole applications without a shared secret that know each other by certificates, as {@code docs/configuration.md} sets it up. */
 @Timeout(180)
@@ -46,10 +51,24 @@ class MutualTlsCellTests {
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class App {}
+    static class App {
+
+        /** A port without TLS beside the other, as applications have it for redirects. */
+        @Bean
+        WebServerFactoryCustomizer<TomcatServletWebServerFactory> plainPort(@Value("${test.plain-port:-1}") int port) {
+            return factory -> {
+                if (port >= 0) {
+                    Connector connector = new Connector();
+                    connector.setPort(port);
+                    factory.addAdditionalConnectors(connector);
+                }
+            };
+        }
+    }
 
     enum Way {
         HTTP,
+        REACTIVE,
         TCP
     }
 
@@ -87,8 +106,21 @@ class MutualTlsCellTests {
         assertThatIOException().isThrownBy(() -> answersTo(TestCertificates.trusting(keyStore, stranger), way));
     }
 
+    @Test
+    void answersNobodyWithoutACertificateOnAnotherPort() throws Exception {
+        start(0, Way.HTTP, "--test.plain-port=" + ports[2]);
+        start(1, Way.HTTP);
+        acquireAndRelease(0);
+
+        HttpResponse<String> response = post(ports[2]);
+
+        assertThat(response.statusCode()).isEqualTo(409);
+        assertThat(response.body()).contains("client certificate");
+    }
+
+    /** Not on Netty, where the application that closes first ends the servers of all in its process. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "REACTIVE")
     void takesANewKeyWithoutARestart(Way way) throws Exception {
         start(0, way);
         start(1, way);
@@ -107,16 +139,20 @@ class MutualTlsCellTests {
     @Test
     void doesNotAnswerInTheWebServerToo() throws Exception {
         start(0, Way.TCP);
-        HttpResponse<Void> response = HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(URI.create("http://localhost:" + ports[0] + "/paxoslease/messages"))
-                                .header("Content-Type", FrameChannels.CONTENT_TYPE)
-                                .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[10]))
-                                .build(),
-                        BodyHandlers.discarding());
+        HttpResponse<String> response = post(ports[0]);
         // Spring Security asks who it is, since no path is open to frames.
         assertThat(response.statusCode()).isIn(401, 403, 404);
         assertThat(response.headers().firstValue("Content-Type").orElse("")).doesNotContain("paxoslease");
+    }
+
+    private static HttpResponse<String> post(int port) throws IOException, InterruptedException {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/paxoslease/messages"))
+                                .header("Content-Type", FrameChannels.CONTENT_TYPE)
+                                .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[10]))
+                                .build(),
+                        BodyHandlers.ofString());
     }
 
     private void replaceKey() throws Exception {
@@ -136,7 +172,7 @@ class MutualTlsCellTests {
         return lease;
     }
 
-    private void start(int index, Way way) {
+    private void start(int index, Way way, String... more) {
         List<String> settings = new ArrayList<>(List.of(
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=warn",
@@ -152,7 +188,7 @@ class MutualTlsCellTests {
                 "--paxoslease.security.allow-unauthenticated=false",
                 "--paxoslease.node-id=n" + index));
         settings.addAll(
-                way == Way.HTTP
+                way != Way.TCP
                         ? List.of(
                                 "--server.ssl.bundle=cell",
                                 "--server.ssl.client-auth=need",
@@ -162,14 +198,15 @@ class MutualTlsCellTests {
                                 "--paxoslease.transport=tcp",
                                 "--paxoslease.members.n0=tls://localhost:" + ports[2],
                                 "--paxoslease.members.n1=tls://localhost:" + ports[3]));
+        settings.addAll(List.of(more));
         applications.add(new SpringApplicationBuilder(App.class)
-                .web(WebApplicationType.SERVLET)
+                .web(way == Way.REACTIVE ? WebApplicationType.REACTIVE : WebApplicationType.SERVLET)
                 .run(settings.toArray(String[]::new)));
     }
 
     /** Whether the first node looks at a frame, if only to find that it is none. */
     private boolean answersTo(SSLContext context, Way way) throws IOException, InterruptedException {
-        return way == Way.HTTP ? httpStatus(context) == NOT_A_FRAME_TO_HTTP : tcpStatus(context) == NOT_A_FRAME;
+        return way != Way.TCP ? httpStatus(context) == NOT_A_FRAME_TO_HTTP : tcpStatus(context) == NOT_A_FRAME;
     }
 
     private int httpStatus(SSLContext context) throws IOException, InterruptedException {

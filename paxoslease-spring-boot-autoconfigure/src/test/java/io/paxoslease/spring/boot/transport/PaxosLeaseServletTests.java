@@ -3,8 +3,16 @@ package io.paxoslease.spring.boot.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.wire.FrameReply;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.ServletRegistration;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +49,7 @@ class PaxosLeaseServletTests {
                     requests.incrementAndGet();
                     return TomcatNode.handler(frame -> new FrameReply(200, frame));
                 },
-                false,
+                FrameOrigin.ANYWHERE,
                 bodyTime,
                 slowBodies);
         return closing(TomcatNode.start(servlet, async, PaxosLeaseServletTests::withFewThreads, context -> {}));
@@ -356,7 +364,7 @@ class PaxosLeaseServletTests {
                     handled.release();
                     return new FrameReply(200, frame);
                 }),
-                false,
+                FrameOrigin.ANYWHERE,
                 Duration.ofSeconds(10),
                 1);
         TomcatNode node = closing(TomcatNode.start(servlet));
@@ -368,5 +376,62 @@ class PaxosLeaseServletTests {
         }
         assertThat(handled.availablePermits()).isZero();
         assertThat(becomesFree(node)).isTrue();
+    }
+
+    /** As many filters make it that log bodies: it neither knows what is there nor calls when there is more. */
+    private static final class BodyOfAFilter extends ServletInputStream {
+
+        private final InputStream bytes;
+
+        BodyOfAFilter(InputStream bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public int read() throws IOException {
+            return bytes.read();
+        }
+
+        @Override
+        public boolean isFinished() {
+            return false;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void setReadListener(ReadListener listener) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    @Test
+    void readsTheBodyThatAFilterPutInPlaceOfTheContainers() throws Exception {
+        Filter filter = (request, response, chain) -> {
+            InputStream body = new ByteArrayInputStream(request.getInputStream().readAllBytes());
+            chain.doFilter(
+                    new HttpServletRequestWrapper((HttpServletRequest) request) {
+                        @Override
+                        public ServletInputStream getInputStream() {
+                            return new BodyOfAFilter(body);
+                        }
+                    },
+                    response);
+        };
+        PaxosLeaseServlet servlet =
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)));
+        TomcatNode node = closing(TomcatNode.start(servlet, true, factory -> {}, context -> {
+            FilterRegistration.Dynamic registration = context.addFilter("body", filter);
+            registration.addMappingForUrlPatterns(null, false, "/*");
+            registration.setAsyncSupported(true);
+        }));
+
+        RawSender.Response response = sender(node).write(post("a frame")).response();
+
+        assertThat(response.status()).isEqualTo(200);
+        assertThat(response.body()).isEqualTo("a frame");
     }
 }

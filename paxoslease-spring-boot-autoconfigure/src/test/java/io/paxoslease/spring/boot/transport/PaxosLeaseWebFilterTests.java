@@ -53,7 +53,7 @@ class PaxosLeaseWebFilterTests {
                 "/paxoslease/messages",
                 TomcatNode.handler(frame -> new FrameReply(200, frame)),
                 exchange -> true,
-                false,
+                FrameOrigin.ANYWHERE,
                 bodyTime,
                 largeBodies));
     }
@@ -93,7 +93,7 @@ class PaxosLeaseWebFilterTests {
                 "/paxoslease/messages",
                 TomcatNode.handler(frame -> new FrameReply(status, "reason".getBytes(StandardCharsets.UTF_8))),
                 exchange -> true,
-                false,
+                FrameOrigin.ANYWHERE,
                 Duration.ofSeconds(10),
                 64));
         try (RawSender sender = sender()) {
