@@ -196,15 +196,16 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     /**
      * Lets a call in, or counts that it was not.
      *
+     * @param nested whether a guarded call makes it
      * @return null if the call is to be skipped
      * @throws NotLeaderException if it is refused
      */
     @Nullable
-    GuardedCall admit(GuardedMethod method, @Nullable Object target) {
+    GuardedCall admit(GuardedMethod method, @Nullable Object target, boolean nested) {
         inFlight.incrementAndGet();
         GuardedCall call = null;
         try {
-            call = decide(method, target);
+            call = decide(method, target, nested);
         } finally {
             if (call == null) {
                 leave();
@@ -213,8 +214,8 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         return call;
     }
 
-    private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target) {
-        if (draining && Lease.current().isEmpty()) {
+    private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target, boolean nested) {
+        if (draining && !nested) {
             return refuse(method, "This node is stopping");
         }
         Lease lease = election(method.leaseName()).lease().orElse(null);

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.interception;
 
+import io.paxoslease.Lease;
 import io.paxoslease.LeaseScope;
 import java.lang.reflect.Method;
 import java.util.Set;
@@ -42,7 +43,8 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         if (method.adapter() != null) {
             return ReactiveGate.guard(leases.get(), method, method.adapter(), call);
         }
-        GuardedCall admitted = leases.get().admit(method, target);
+        GuardedCall admitted =
+                leases.get().admit(method, target, Lease.current().isPresent());
         return admitted == null ? method.nothing() : run(admitted, call);
     }
 

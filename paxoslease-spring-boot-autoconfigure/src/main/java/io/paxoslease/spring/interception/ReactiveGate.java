@@ -12,6 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.context.ContextView;
 
 /**
  * Guards publishers: every subscription is a call of its own, which asks for the lease, calls the method and lasts until the stream
@@ -24,16 +25,23 @@ final class ReactiveGate {
     static Object guard(
             GuardedLeases leases, GuardedMethod method, ReactiveAdapter adapter, ProxyMethodInvocation invocation) {
         Publisher<?> guarded = adapter.isMultiValue()
-                ? Flux.defer(() -> Flux.from(subscribe(leases, method, adapter, invocation)))
-                : Mono.defer(() -> Mono.from(subscribe(leases, method, adapter, invocation)));
+                ? Flux.deferContextual(outer -> Flux.from(subscribe(leases, method, adapter, invocation, outer)))
+                : Mono.deferContextual(outer -> Mono.from(subscribe(leases, method, adapter, invocation, outer)));
         return adapter.fromPublisher(guarded);
     }
 
     private static Publisher<?> subscribe(
-            GuardedLeases leases, GuardedMethod method, ReactiveAdapter adapter, ProxyMethodInvocation invocation) {
+            GuardedLeases leases,
+            GuardedMethod method,
+            ReactiveAdapter adapter,
+            ProxyMethodInvocation invocation,
+            ContextView outer) {
         GuardedCall call;
         try {
-            call = leases.admit(method, invocation.getThis());
+            call = leases.admit(
+                    method,
+                    invocation.getThis(),
+                    outer.hasKey(Lease.class) || Lease.current().isPresent());
         } catch (NotLeaderException refused) {
             return Mono.error(refused);
         }

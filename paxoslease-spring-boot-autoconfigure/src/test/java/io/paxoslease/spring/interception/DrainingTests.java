@@ -5,11 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.spring.LeaderOnly;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.ObjectProvider;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** At shutdown running calls end, and no others begin. */
 class DrainingTests {
@@ -49,6 +53,16 @@ class DrainingTests {
         public CompletableFuture<String> future(CompletableFuture<String> future) {
             return future;
         }
+
+        @LeaderOnly("jobs")
+        public Flux<String> all(Flux<String> items) {
+            return items.flatMap(item -> self.getObject().save(item));
+        }
+
+        @LeaderOnly("jobs")
+        public Mono<String> save(String item) {
+            return Mono.just("saved " + item);
+        }
     }
 
     private void run(Scenario scenario) {
@@ -83,6 +97,23 @@ class DrainingTests {
             assertThat(idle).isDone();
             guarded.resume();
             assertThat(jobs.inner()).isEqualTo("ran");
+        });
+    }
+
+    @Test
+    void whatARunningPublisherSubscribesToRunsToo() {
+        run((jobs, guarded) -> {
+            Sinks.Many<String> items = Sinks.many().unicast().onBackpressureBuffer();
+            CompletableFuture<List<String>> saved =
+                    jobs.all(items.asFlux()).collectList().toFuture();
+            items.tryEmitNext("a");
+            guarded.beginDraining();
+            items.tryEmitNext("b");
+            items.tryEmitComplete();
+
+            assertThat(saved).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(List.of("saved a", "saved b"));
+            assertThat(jobs.save("c").blockOptional()).isEmpty();
+            assertThat(guarded.awaitIdle(Duration.ofSeconds(5))).isTrue();
         });
     }
 
