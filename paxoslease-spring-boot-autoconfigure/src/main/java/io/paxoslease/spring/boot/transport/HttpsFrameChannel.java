@@ -41,6 +41,10 @@ public final class HttpsFrameChannel implements FrameChannel {
     /** The client opens a connection for each of them if it must. */
     static final int MAX_EXCHANGES_PER_MEMBER = 16;
 
+    private static final int OK = 200;
+    /** For all members at once, and not for each answer of one that goes on refusing. */
+    private static final long SHORTEST_USE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private final Map<String, Member> members = new LinkedHashMap<>();
     private final int maxResponseBytes;
     private final Supplier<? extends @Nullable SSLContext> sslContext;
@@ -51,7 +55,7 @@ public final class HttpsFrameChannel implements FrameChannel {
 
     private record Member(MemberUrl url, Semaphore permits) {}
 
-    private record Client(@Nullable SSLContext context, HttpClient http) {}
+    private record Client(@Nullable SSLContext context, HttpClient http, long sinceNanos) {}
 
     /**
      * Prepares the channel; neither thread nor connection exists before the first exchange.
@@ -126,6 +130,9 @@ public final class HttpsFrameChannel implements FrameChannel {
             sent.whenComplete((response, thrown) -> {
                 Throwable failure = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
                 if (failure == null) {
+                    if (response.statusCode() != OK) {
+                        leaveOldConnections();
+                    }
                     outcome.complete(new FrameReply(response.statusCode(), response.body()));
                 } else if (exchange.retried || outcome.isDone() || !mayHaveBeenDead(failure)) {
                     outcome.completeExceptionally(failure);
@@ -134,7 +141,8 @@ public final class HttpsFrameChannel implements FrameChannel {
                     send(url, exchange, outcome);
                 }
             });
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            // no thread or no memory left
             outcome.completeExceptionally(failure);
         }
     }
@@ -164,8 +172,16 @@ public final class HttpsFrameChannel implements FrameChannel {
                 .proxy(HttpClient.Builder.NO_PROXY)
                 .executor(executor);
         HttpClient http = (context == null ? builder : builder.sslContext(context)).build();
-        client = new Client(context, http);
+        client = new Client(context, http, System.nanoTime());
         return http;
+    }
+
+    /** Who refuses may be somebody else who has the member's address by now, or had it; only a new client forgets where it is connected to. */
+    private synchronized void leaveOldConnections() {
+        Client current = client;
+        if (current != null && System.nanoTime() - current.sinceNanos() > SHORTEST_USE_NANOS) {
+            client = null;
+        }
     }
 
     private IOException inWords(Throwable failure, MemberUrl url, Exchange exchange) {

@@ -169,8 +169,7 @@ public final class SocketFrameChannel implements FrameChannel {
                 expire();
                 deliver();
             } catch (Throwable impossible) {
-                LOG.log(Level.WARNING, "The " + kind + " channel of " + name + " goes on after a failure", impossible);
-                sleepABit();
+                goOnAfter(impossible, LOG, "The " + kind + " channel of " + name);
             }
         }
         members.values().forEach(SocketMember::close);
@@ -187,6 +186,16 @@ public final class SocketFrameChannel implements FrameChannel {
         if (key.attachment() instanceof SocketConnection connection) {
             connection.member().ready(connection, input);
         }
+    }
+
+    /** A failure that cannot even be logged must not end the thread. */
+    static void goOnAfter(Throwable failure, System.Logger log, String who) {
+        try {
+            log.log(Level.WARNING, who + " goes on after a failure", failure);
+        } catch (RuntimeException | Error unheard) {
+            // nobody is left to tell
+        }
+        sleepABit();
     }
 
     /** A failure that comes at every turn must not keep a processor busy. */

@@ -38,6 +38,8 @@ final class SocketMember {
     static final int MAX_WAITING = 64;
 
     /** What is idle for longer may have been forgotten by something between the nodes. */
+    private static final int OK = 200;
+
     private static final long MAX_IDLE_NANOS = 30_000_000_000L;
 
     private final SocketFrameChannel channel;
@@ -202,7 +204,7 @@ final class SocketMember {
             FrameReply reply = connection.transfer(input);
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
-                release(connection, input);
+                release(connection, input, reply.status() == OK);
             }
         } catch (ProtocolException unacceptable) {
             drop(connection);
@@ -222,8 +224,9 @@ final class SocketMember {
         }
     }
 
-    private void release(SocketConnection connection, ByteBuffer input) {
-        if (!connection.becomeIdle(input, System.nanoTime())) {
+    /** Who refuses may be somebody else who has the member's address by now, or had it: the next exchange asks again where the member is. */
+    private void release(SocketConnection connection, ByteBuffer input, boolean answered) {
+        if (!connection.becomeIdle(input, System.nanoTime()) || !answered) {
             drop(connection);
         } else if (waiting.isEmpty()) {
             idle.add(connection);

@@ -190,8 +190,7 @@ public final class TcpFrameServer implements AutoCloseable {
                     List.copyOf(peers).stream().filter(TcpPeer::isOverdue).forEach(this::drop);
                 }
             } catch (Throwable failure) {
-                LOG.log(Level.WARNING, "The TCP server of " + name + " goes on after a failure", failure);
-                SocketFrameChannel.sleepABit();
+                SocketFrameChannel.goOnAfter(failure, LOG, "The TCP server of " + name);
             }
         }
         List.copyOf(peers).forEach(this::drop);

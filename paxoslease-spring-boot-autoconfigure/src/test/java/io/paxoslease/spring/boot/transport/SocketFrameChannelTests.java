@@ -154,12 +154,14 @@ class SocketFrameChannelTests {
         }
 
         @Test
-        void passesOnAnyStatus() throws Exception {
+        void passesOnAnyStatusAndAsksAgainWhereTheMemberIs() throws Exception {
             PeerServer server = server(peer -> {
                 peer.request();
-                peer.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\n\r\nwho");
+                peer.write(
+                        peer.number == 1
+                                ? "HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\n\r\nwho"
+                                : "HTTP/1.1 503 x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsoon\r\n0\r\n\r\n");
                 peer.request();
-                peer.write("HTTP/1.1 503 x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsoon\r\n0\r\n\r\n");
             });
             SocketFrameChannel channel = channel(server.url());
             FrameReply first = send(channel, frame(1), LONG).get();
@@ -168,7 +170,7 @@ class SocketFrameChannelTests {
             assertThat(first.body()).asString().isEqualTo("who");
             assertThat(second.status()).isEqualTo(503);
             assertThat(second.body()).asString().isEqualTo("soon");
-            assertThat(server.connections).hasValue(1);
+            assertThat(server.connections).hasValue(2);
         }
 
         @Test
