@@ -211,6 +211,14 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                             + " LeaseAcquiredEvent; if the annotation is on the class, it may be moved to the methods that"
                             + " need it.");
         }
+        if (StartUpCalls.isCallback(method)) {
+            throw GuardedMethods.unguardable(
+                    method,
+                    beanName,
+                    "Spring calls it on the bean itself and not on its proxy, so that it would run on every node",
+                    "Call LeaseManager.acquire inside the method, or do the work in a listener of LeaseAcquiredEvent or"
+                            + " LeaseLostEvent.");
+        }
         StartUpCalls.event(method, type).ifPresent(event -> {
             throw GuardedMethods.unguardable(
                     method,

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.interception;
 
+import io.paxoslease.spring.LeaderOnly;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,9 @@ final class StartUpCalls {
     private static final List<Class<?>> EVENTS =
             List.of(ContextRefreshedEvent.class, ApplicationStartedEvent.class, ApplicationReadyEvent.class);
 
+    private static final List<String> CALLBACKS =
+            List.of("jakarta.annotation.PostConstruct", "jakarta.annotation.PreDestroy");
+
     private StartUpCalls() {}
 
     /** Whether it is the method of a runner that Spring Boot calls. */
@@ -32,6 +36,12 @@ final class StartUpCalls {
                 && parameters.length == 1
                 && ((parameters[0] == ApplicationArguments.class && ApplicationRunner.class.isAssignableFrom(type))
                         || (parameters[0] == String[].class && CommandLineRunner.class.isAssignableFrom(type)));
+    }
+
+    /** Whether it is guarded by itself and called on the bean in its proxy, whoever leads. A class may be guarded and have such methods. */
+    static boolean isCallback(Method method) {
+        MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return annotations.isPresent(LeaderOnly.class) && CALLBACKS.stream().anyMatch(annotations::isPresent);
     }
 
     /** The event of the start that the method listens to, be it among others. */

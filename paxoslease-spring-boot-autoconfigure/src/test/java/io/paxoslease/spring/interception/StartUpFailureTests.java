@@ -10,6 +10,8 @@ import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import io.paxoslease.spring.interception.elsewhere.JobOfAnotherPackage;
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Flow;
@@ -189,6 +191,38 @@ class StartUpFailureTests {
     @Test
     void acceptsOtherMethodsOfRunners() {
         assertStartsWith(OtherMethodOfARunner.class);
+    }
+
+    static class Initialized {
+        @PostConstruct
+        @LeaderOnly
+        public void init() {}
+    }
+
+    static class Destroyed {
+        @PreDestroy
+        @LeaderOnly
+        public void end() {}
+    }
+
+    /** They would run on every node. */
+    @ParameterizedTest
+    @ValueSource(classes = {Initialized.class, Destroyed.class})
+    void refusesCallbacksThatComeNotThroughTheProxy(Class<?> bean) {
+        startingWith(bean).hasMessageContaining("on the bean itself").hasMessageContaining("LeaseManager.acquire");
+    }
+
+    @LeaderOnly
+    static class GuardedAndInitialized {
+        @PostConstruct
+        void init() {}
+
+        public void work() {}
+    }
+
+    @Test
+    void acceptsCallbacksOfAGuardedClass() {
+        assertStartsWith(GuardedAndInitialized.class);
     }
 
     static class OnReady {
