@@ -23,8 +23,18 @@ import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.integration.leader.event.LeaderEventPublisher;
 import org.springframework.integration.support.locks.LockRegistry;
 
-/** Spring Integration on leases: a lock registry, and leader election for the application's candidates. */
-@AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
+/**
+ * Spring Integration on leases: a lock registry, and leader election for the application's candidates.
+ *
+ * <p>Evaluated after the auto-configuration of Spring Cloud Kubernetes that elects, and after the one that this needs but does not name: ahead of
+ * it, it would elect nobody.
+ */
+@AutoConfiguration(
+        afterName = {
+            "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration",
+            "org.springframework.cloud.kubernetes.fabric8.Fabric8AutoConfiguration",
+            "org.springframework.cloud.kubernetes.fabric8.leader.Fabric8LeaderAutoConfiguration"
+        })
 @ConditionalOnClass(LockRegistry.class)
 public final class PaxosLeaseIntegrationAutoConfiguration {
 

@@ -8,9 +8,17 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.bounded.LocalCell;
 import io.paxoslease.spring.camel.PaxosLeaseClusterService;
 import org.apache.camel.cluster.CamelClusterService;
+import org.apache.camel.component.consul.springboot.cluster.ConsulClusterServiceAutoConfiguration;
 import org.apache.camel.component.file.cluster.FileLockClusterService;
+import org.apache.camel.component.file.springboot.cluster.FileLockClusterServiceAutoConfiguration;
+import org.apache.camel.component.infinispan.remote.springboot.cluster.InfinispanRemoteClusterServiceAutoConfiguration;
+import org.apache.camel.component.jgroups.raft.springboot.cluster.JGroupsRaftClusterServiceAutoConfiguration;
+import org.apache.camel.component.kubernetes.springboot.cluster.KubernetesClusterServiceAutoConfiguration;
+import org.apache.camel.component.zookeeper.springboot.cluster.ZooKeeperClusterServiceAutoConfiguration;
 import org.apache.camel.impl.DefaultCamelContext;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -31,6 +39,23 @@ class PaxosLeaseCamelAutoConfigurationTests {
     void backsOffFromTheApplicationsOwnClusterService() {
         withNode.withBean(CamelClusterService.class, FileLockClusterService::new)
                 .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseClusterService.class));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                ConsulClusterServiceAutoConfiguration.class,
+                FileLockClusterServiceAutoConfiguration.class,
+                InfinispanRemoteClusterServiceAutoConfiguration.class,
+                JGroupsRaftClusterServiceAutoConfiguration.class,
+                KubernetesClusterServiceAutoConfiguration.class,
+                ZooKeeperClusterServiceAutoConfiguration.class
+            })
+    void backsOffFromTheClusterServiceOfAStarterOfCamel(Class<?> starter) {
+        withNode.withConfiguration(AutoConfigurations.of(starter))
+                .run(context -> assertThat(context)
+                        .hasSingleBean(CamelClusterService.class)
+                        .doesNotHaveBean(PaxosLeaseClusterService.class));
     }
 
     /** At shutdown Camel stops before guarded calls have ended. */

@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cloud.kubernetes.commons.leader.LeaderInitiator;
+import org.springframework.cloud.kubernetes.fabric8.Fabric8AutoConfiguration;
+import org.springframework.cloud.kubernetes.fabric8.leader.Fabric8LeaderAutoConfiguration;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -59,6 +62,15 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                     return initiator;
                 })
                 .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseLeaderInitiators.class));
+    }
+
+    @Test
+    void leavesTheElectionToSpringCloudKubernetes() {
+        withNode.withConfiguration(
+                        AutoConfigurations.of(Fabric8LeaderAutoConfiguration.class, Fabric8AutoConfiguration.class))
+                .run(context -> assertThat(context)
+                        .hasSingleBean(LeaderInitiator.class)
+                        .doesNotHaveBean(PaxosLeaseLeaderInitiators.class));
     }
 
     @Test
