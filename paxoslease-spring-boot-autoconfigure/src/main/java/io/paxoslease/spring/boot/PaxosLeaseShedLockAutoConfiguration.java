@@ -2,16 +2,21 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.spring.shedlock.PaxosLeaseLockProvider;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.LockProvider;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** ShedLock on leases, where ShedLock is on the class path and the application has no lock provider of its own. */
+/**
+ * ShedLock on leases, where ShedLock is on the class path and the application has no lock provider of its own. Stopping waits for the tasks under
+ * locks on leases, whoever made the provider.
+ */
 @AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
 @ConditionalOnClass(LockProvider.class)
 @ConditionalOnBean(LeaseManager.class)
@@ -25,9 +30,18 @@ public final class PaxosLeaseShedLockAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnSingleCandidate(PaxosLeaseLockProvider.class)
-    AdapterDrain paxosLeaseShedLockDrain(PaxosLeaseLockProvider provider, PaxosLeaseProperties properties) {
+    AdapterDrain paxosLeaseShedLockDrain(ObjectProvider<LockProvider> providers, PaxosLeaseProperties properties) {
         return new AdapterDrain(
-                provider::drain, provider::resume, properties.shutdown().drainTimeout(), "tasks under a ShedLock lock");
+                () -> CompletableFuture.allOf(
+                        onLeases(providers).map(PaxosLeaseLockProvider::drain).toArray(CompletableFuture<?>[]::new)),
+                () -> onLeases(providers).forEach(PaxosLeaseLockProvider::resume),
+                properties.shutdown().drainTimeout(),
+                "tasks under a ShedLock lock");
+    }
+
+    /** By what the beans are, whatever they were declared as. One that is declared as another type and was not made yet has no lock. */
+    private static Stream<PaxosLeaseLockProvider> onLeases(ObjectProvider<LockProvider> providers) {
+        return providers.stream(PaxosLeaseLockProvider.class::isAssignableFrom, false)
+                .map(PaxosLeaseLockProvider.class::cast);
     }
 }

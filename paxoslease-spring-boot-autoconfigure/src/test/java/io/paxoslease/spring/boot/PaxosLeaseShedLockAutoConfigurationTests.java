@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.bounded.LocalCell;
 import io.paxoslease.spring.shedlock.PaxosLeaseLockProvider;
@@ -10,6 +11,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -19,13 +21,16 @@ import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -47,9 +52,22 @@ class PaxosLeaseShedLockAutoConfigurationTests {
     @Test
     void backsOffFromTheApplicationsOwnLockProvider() {
         withNode.withBean(LockProvider.class, () -> configuration -> Optional.empty())
-                .run(context -> assertThat(context)
-                        .doesNotHaveBean(PaxosLeaseLockProvider.class)
-                        .doesNotHaveBean(AdapterDrain.class));
+                .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseLockProvider.class));
+    }
+
+    @Test
+    void makesNoLockProviderThatNobodyAskedFor() {
+        AtomicBoolean made = new AtomicBoolean();
+        withNode.withBean(
+                        LockProvider.class,
+                        () -> {
+                            made.set(true);
+                            return configuration -> Optional.empty();
+                        },
+                        definition -> definition.setLazyInit(true))
+                .run(context -> context.getSourceApplicationContext().close());
+
+        assertThat(made).isFalse();
     }
 
     @Test
@@ -74,28 +92,59 @@ class PaxosLeaseShedLockAutoConfigurationTests {
 
     @Test
     void stoppingWaitsForTheTaskThatRuns() {
-        withNode.run(context -> {
-            PaxosLeaseLockProvider provider = context.getBean(PaxosLeaseLockProvider.class);
-            SimpleLock lock = provider.lock(
-                            new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO))
-                    .orElseThrow();
+        withNode.run(PaxosLeaseShedLockAutoConfigurationTests::stoppingWaitsForATask);
+    }
+
+    @Test
+    void stoppingWaitsForTheTaskUnderAProviderThatTheApplicationDeclaredByItsInterface() {
+        withNode.withUserConfiguration(OwnProvider.class)
+                .run(PaxosLeaseShedLockAutoConfigurationTests::stoppingWaitsForATask);
+    }
+
+    @Test
+    void stoppingWaitsForTheTaskUnderAProviderWithinAnother() {
+        withNode.withUserConfiguration(OwnProvider.class, ProviderAroundIt.class)
+                .run(PaxosLeaseShedLockAutoConfigurationTests::stoppingWaitsForATask);
+    }
+
+    @Test
+    void stoppingWaitsForTheTasksUnderAllProviders() {
+        withNode.withUserConfiguration(OwnProvider.class, SecondProvider.class).run(context -> {
+            SimpleLock first = lock(context.getBean("locks", LockProvider.class), "report");
+            SimpleLock second = lock(context.getBean("moreLocks", LockProvider.class), "invoices");
             CountDownLatch stopped = new CountDownLatch(1);
 
             context.getBean(AdapterDrain.class).stop(stopped::countDown);
 
+            first.unlock();
             assertThat(stopped.getCount()).isOne();
-            assertThat(provider.lease("report")).isPresent();
-            lock.unlock();
+            second.unlock();
             assertThat(stopped.await(1, TimeUnit.SECONDS)).isTrue();
         });
+    }
+
+    private static void stoppingWaitsForATask(ApplicationContext context) throws InterruptedException {
+        SimpleLock lock = lock(context.getBean(LockProvider.class), "report");
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        context.getBean(AdapterDrain.class).stop(stopped::countDown);
+
+        assertThat(stopped.getCount()).isOne();
+        assertThat(context.getBean(PaxosLeaseLockProvider.class).lease("report"))
+                .isPresent();
+        lock.unlock();
+        assertThat(stopped.await(1, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static SimpleLock lock(LockProvider provider, String name) {
+        return provider.lock(new LockConfiguration(Instant.now(), name, Duration.ofHours(1), Duration.ZERO))
+                .orElseThrow();
     }
 
     @Test
     void stoppingDoesNotWaitForever() {
         withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
-            assertThat(context.getBean(PaxosLeaseLockProvider.class)
-                            .lock(new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO)))
-                    .isPresent();
+            lock(context.getBean(LockProvider.class), "report");
             CountDownLatch stopped = new CountDownLatch(1);
 
             context.getBean(AdapterDrain.class).stop(stopped::countDown);
@@ -107,9 +156,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
     @Test
     void whatBeganToStopBeforeItWasStartedAgainDoesNotSayThatItReleases(CapturedOutput output) {
         withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
-            assertThat(context.getBean(PaxosLeaseLockProvider.class)
-                            .lock(new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO)))
-                    .isPresent();
+            lock(context.getBean(LockProvider.class), "report");
             AdapterDrain drain = context.getBean(AdapterDrain.class);
             CountDownLatch stopped = new CountDownLatch(1);
 
@@ -119,6 +166,34 @@ class PaxosLeaseShedLockAutoConfigurationTests {
             assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
             assertThat(output).doesNotContain("released all the same");
         });
+    }
+
+    @Configuration
+    static class OwnProvider {
+
+        @Bean
+        LockProvider locks(LeaseManager manager) {
+            return new PaxosLeaseLockProvider(manager, Duration.ofSeconds(2));
+        }
+    }
+
+    @Configuration
+    static class ProviderAroundIt {
+
+        @Bean
+        @Primary
+        LockProvider aroundIt(@Qualifier("locks") LockProvider locks) {
+            return locks::lock;
+        }
+    }
+
+    @Configuration
+    static class SecondProvider {
+
+        @Bean
+        LockProvider moreLocks(LeaseManager manager) {
+            return new PaxosLeaseLockProvider(manager, Duration.ofSeconds(2));
+        }
     }
 
     /** Written as ShedLock's documentation has it; nothing in it knows where the locks come from. */
