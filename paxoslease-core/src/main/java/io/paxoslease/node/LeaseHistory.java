@@ -2,7 +2,6 @@ package io.paxoslease.node;
 
 import io.paxoslease.protocol.Now;
 import java.util.ArrayDeque;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +12,13 @@ import java.util.Optional;
  * first. Events that repeat each other, such as extensions, are one event with a count, so that a quiet lease keeps its whole tenure.
  *
  * <p>When there are too many leases, the one about which nothing was heard for longest makes room for a new one, but never one that is held
- * here: then the new one is not recorded.
+ * here: where most are, the new one may not be recorded.
  *
  * <p>Safe to call from any thread. Recording takes a short lock of its own and no I/O.
  */
 public final class LeaseHistory {
+
+    private static final int MOST_LOOKS = 16;
 
     private final int eventsPerLease;
     private final int leases;
@@ -76,13 +77,18 @@ public final class LeaseHistory {
         ring.events.add(event);
     }
 
+    /** Looks at a few; those that are held go behind the others, where they are not in the way of the next look. */
     private boolean dropOldest() {
-        Iterator<Ring> oldest = rings.values().iterator();
-        if (oldest.next().held) {
-            return false;
+        for (int looks = 0; looks < MOST_LOOKS; looks++) {
+            Map.Entry<String, Ring> eldest = rings.entrySet().iterator().next();
+            String lease = eldest.getKey();
+            if (!eldest.getValue().held) {
+                rings.remove(lease);
+                return true;
+            }
+            rings.get(lease);
         }
-        oldest.remove();
-        return true;
+        return false;
     }
 
     synchronized Optional<Snapshot> of(String lease, Now now) {

@@ -110,6 +110,19 @@ class LeaseHistoryTests {
         }
 
         @Test
+        void aHeldLeaseIsNotInTheWayOfOthers() {
+            LeaseHistory history = new LeaseHistory(3, 3);
+            history.record("held", event(Kind.ACQUIRED, 1, 1));
+            for (int i = 2; i < 100; i++) {
+                history.record("other " + i, event(Kind.LOST, i, i));
+            }
+
+            assertThat(kinds(history, "held")).containsExactly(Kind.ACQUIRED);
+            assertThat(history.of("other 98", NOW)).isPresent();
+            assertThat(history.of("other 99", NOW)).isPresent();
+        }
+
+        @Test
         void roomForNothingIsRefused() {
             assertThatIllegalArgumentException().isThrownBy(() -> new LeaseHistory(0, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> new LeaseHistory(1, 0));
