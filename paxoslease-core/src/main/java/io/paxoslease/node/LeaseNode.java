@@ -411,7 +411,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return clock.now();
     }
 
-    /** Whether this node gave up all its leases for good because of a defect; it must be restarted. */
+    /** Whether this node gave up all its leases, and its vote, for good because of a defect; it must be restarted. */
     public boolean isFailed() {
         return failed;
     }
@@ -1016,6 +1016,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
     private void fail(Throwable impossible) {
         failed = true;
+        if (acceptor != null) {
+            // It shares its names with the proposer.
+            acceptor.silence();
+        }
         loseAll(engine::candidacies);
         for (int from = 0; from < engine.slots(); from += SLOTS_PER_LOOK) {
             int first = from;

@@ -67,6 +67,11 @@ final class LocalAcceptor {
         }
     }
 
+    /** From now on it takes no part. */
+    synchronized void silence() {
+        broken = true;
+    }
+
     synchronized void sweep(int rows, Now now) {
         if (broken) {
             return;

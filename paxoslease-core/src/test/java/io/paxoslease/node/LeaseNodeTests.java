@@ -757,6 +757,7 @@ class LeaseNodeTests {
 
             assertThat(member.isFailed()).isTrue();
             assertThat(election.isLeader()).isFalse();
+            assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.QUARANTINED);
         }
     }
 
