@@ -196,7 +196,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     /**
      * Lets a call in, or counts that it was not.
      *
-     * @param nested whether a guarded call makes it
+     * @param nested whether a guarded call makes it that this thread does not know of
      * @return null if the call is to be skipped
      * @throws NotLeaderException if it is refused
      */
@@ -215,7 +215,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     }
 
     private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target, boolean nested) {
-        if (draining && !nested) {
+        if (draining && !nested && Lease.current().isEmpty()) {
             return refuse(method, "This node is stopping");
         }
         Lease lease = election(method.leaseName()).lease().orElse(null);

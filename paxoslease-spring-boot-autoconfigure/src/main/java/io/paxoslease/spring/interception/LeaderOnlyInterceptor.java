@@ -1,6 +1,5 @@
 package io.paxoslease.spring.interception;
 
-import io.paxoslease.Lease;
 import io.paxoslease.LeaseScope;
 import java.lang.reflect.Method;
 import java.util.Set;
@@ -43,8 +42,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         if (method.adapter() != null) {
             return ReactiveGate.guard(leases.get(), method, method.adapter(), call);
         }
-        GuardedCall admitted =
-                leases.get().admit(method, target, Lease.current().isPresent());
+        GuardedCall admitted = leases.get().admit(method, target, false);
         return admitted == null ? method.nothing() : run(admitted, call);
     }
 

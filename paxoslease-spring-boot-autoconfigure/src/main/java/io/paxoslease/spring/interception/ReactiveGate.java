@@ -38,10 +38,7 @@ final class ReactiveGate {
             ContextView outer) {
         GuardedCall call;
         try {
-            call = leases.admit(
-                    method,
-                    invocation.getThis(),
-                    outer.hasKey(Lease.class) || Lease.current().isPresent());
+            call = leases.admit(method, invocation.getThis(), outer.hasKey(Lease.class));
         } catch (NotLeaderException refused) {
             return Mono.error(refused);
         }
