@@ -378,7 +378,17 @@ class FrameTransportTests {
 
         @Test
         void aChannelThatThrowsIsLikeALostFrame() {
-            transport = transport(Samples.settings(), new ThrowingChannel(), 10);
+            isLikeALostFrame(() -> {
+                throw new IllegalStateException("as the test wants it");
+            });
+            isLikeALostFrame(() -> {
+                throw new OutOfMemoryError("as the test wants it");
+            });
+        }
+
+        private void isLikeALostFrame(Runnable thrower) {
+            told.clear();
+            transport = transport(Samples.settings(), new ThrowingChannel(thrower), 10);
             send("a");
             transport.flush();
             assertThat(told).isEmpty();
@@ -1288,11 +1298,12 @@ class FrameTransportTests {
         public void close() {}
     }
 
-    private static final class ThrowingChannel implements FrameChannel {
+    private record ThrowingChannel(Runnable thrower) implements FrameChannel {
 
         @Override
         public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
-            throw new IllegalStateException("as the test wants it");
+            thrower.run();
+            return new CompletableFuture<>();
         }
 
         @Override

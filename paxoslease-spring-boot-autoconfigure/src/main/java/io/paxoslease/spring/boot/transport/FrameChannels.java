@@ -24,6 +24,9 @@ public final class FrameChannels {
 
     static final String TEXT = "text/plain;charset=UTF-8";
 
+    /** The status of a frame that was accepted. */
+    static final int OK = 200;
+
     private FrameChannels() {}
 
     /** Whether the content type of a request, which may be missing, says that its body is a frame. */
@@ -34,7 +37,7 @@ public final class FrameChannels {
 
     /** The media type of a reply's body: 200 and 409 are answered with a frame, all else in words. */
     static String contentType(FrameReply reply) {
-        return reply.status() == 200 || reply.status() == 409 ? CONTENT_TYPE : TEXT;
+        return reply.status() == OK || reply.status() == 409 ? CONTENT_TYPE : TEXT;
     }
 
     /**

@@ -41,13 +41,13 @@ public final class HttpsFrameChannel implements FrameChannel {
     /** The client opens a connection for each of them if it must. */
     static final int MAX_EXCHANGES_PER_MEMBER = 16;
 
-    private static final int OK = 200;
     /** For all members at once, and not for each answer of one that goes on refusing. */
     private static final long SHORTEST_USE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Map<String, Member> members = new LinkedHashMap<>();
     private final int maxResponseBytes;
     private final Supplier<? extends @Nullable SSLContext> sslContext;
+    private final long shortestUseNanos;
     private final Executor executor;
     private final Set<CompletableFuture<FrameReply>> underWay = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Client client;
@@ -74,11 +74,22 @@ public final class HttpsFrameChannel implements FrameChannel {
             String basePath,
             int maxResponseBytes,
             Supplier<? extends @Nullable SSLContext> sslContext) {
+        this(name, members, basePath, maxResponseBytes, sslContext, SHORTEST_USE_NANOS);
+    }
+
+    HttpsFrameChannel(
+            String name,
+            Map<String, URI> members,
+            String basePath,
+            int maxResponseBytes,
+            Supplier<? extends @Nullable SSLContext> sslContext,
+            long shortestUseNanos) {
         members.forEach((member, base) -> this.members.put(
                 member,
                 new Member(MemberUrl.of(member, base, basePath, "https"), new Semaphore(MAX_EXCHANGES_PER_MEMBER))));
         this.maxResponseBytes = maxResponseBytes;
         this.sslContext = sslContext;
+        this.shortestUseNanos = shortestUseNanos;
         this.executor =
                 new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
                     Thread thread = new Thread(task, "paxoslease-" + name + "-https");
@@ -130,7 +141,7 @@ public final class HttpsFrameChannel implements FrameChannel {
             sent.whenComplete((response, thrown) -> {
                 Throwable failure = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
                 if (failure == null) {
-                    if (response.statusCode() != OK) {
+                    if (response.statusCode() != FrameChannels.OK) {
                         leaveOldConnections();
                     }
                     outcome.complete(new FrameReply(response.statusCode(), response.body()));
@@ -179,7 +190,7 @@ public final class HttpsFrameChannel implements FrameChannel {
     /** Who refuses may be somebody else who has the member's address by now, or had it; only a new client forgets where it is connected to. */
     private synchronized void leaveOldConnections() {
         Client current = client;
-        if (current != null && System.nanoTime() - current.sinceNanos() > SHORTEST_USE_NANOS) {
+        if (current != null && System.nanoTime() - current.sinceNanos() > shortestUseNanos) {
             client = null;
         }
     }

@@ -187,7 +187,7 @@ final class ResponseParser implements ReplyParser {
         } else if (chunked) {
             part = Part.CHUNK_SIZE;
             headBytes = 0;
-        } else if (contentLength < 0 && status == 200) {
+        } else if (contentLength < 0 && status == FrameChannels.OK) {
             throw notHttp("it has no Content-Length");
         } else if (contentLength < 0) {
             // Its body lasts until the connection ends, as many servers and proxies tell errors; the status is enough.

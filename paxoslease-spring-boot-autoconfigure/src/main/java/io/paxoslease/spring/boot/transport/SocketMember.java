@@ -38,8 +38,6 @@ final class SocketMember {
     static final int MAX_WAITING = 64;
 
     /** What is idle for longer may have been forgotten by something between the nodes. */
-    private static final int OK = 200;
-
     private static final long MAX_IDLE_NANOS = 30_000_000_000L;
 
     private final SocketFrameChannel channel;
@@ -204,7 +202,7 @@ final class SocketMember {
             FrameReply reply = connection.transfer(input);
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
-                release(connection, input, reply.status() == OK);
+                release(connection, input, reply.status() == FrameChannels.OK);
             }
         } catch (ProtocolException unacceptable) {
             drop(connection);

@@ -121,7 +121,7 @@ final class TcpPeer {
         }
         if (body != null && body.read(input)) {
             FrameReply reply = handler.handle(body.bytes());
-            proven |= reply.status() == 200;
+            proven |= reply.status() == FrameChannels.OK;
             answer(reply);
         }
     }

@@ -136,6 +136,29 @@ class HttpsFrameChannelTests {
                 .isEqualTo(413);
     }
 
+    /** Somebody else may have the address of a member that refuses. */
+    @Test
+    void connectsAnewAfterARefusalButNotAfterAnAnswer() throws Exception {
+        assertThat(connectionsForTwo("409 Conflict", 0)).isEqualTo(2);
+        assertThat(connectionsForTwo("409 Conflict", LONG.toNanos())).isEqualTo(1);
+        assertThat(connectionsForTwo("200 OK", 0)).isEqualTo(1);
+    }
+
+    private int connectionsForTwo(String status, long shortestUseNanos) throws Exception {
+        PeerServer server = server(peer -> {
+            while (peer.request() != null) {
+                peer.write("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        FrameChannel channel = closing(new HttpsFrameChannel(
+                "n1", Map.of("n2", server.url()), "/paxoslease", 200_000, () -> context, shortestUseNanos));
+        for (int i = 0; i < 2; i++) {
+            assertThat(send(channel, new byte[10], LONG).get().status())
+                    .isEqualTo(Integer.parseInt(status.substring(0, 3)));
+        }
+        return server.connections.get();
+    }
+
     @Test
     void servesManyCallersAtOnceAndBoundsThem() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
