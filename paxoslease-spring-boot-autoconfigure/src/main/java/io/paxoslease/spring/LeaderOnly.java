@@ -32,9 +32,10 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>As with every proxy in Spring, a call within the object itself is not guarded. What cannot be guarded stops the start of the
  * application: private, final and static methods, package-private ones inherited from another package, methods of final classes,
- * primitive return types with {@link Otherwise#SKIP}, {@code @PostConstruct} and {@code @PreDestroy} methods, and what is called once before a node can lead: Spring Boot's runners, listeners
- * of {@code ContextRefreshedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}. With
- * {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
+ * primitive return types with {@link Otherwise#SKIP}, methods that Spring calls on the object itself ({@code @PostConstruct},
+ * {@code @PreDestroy}, {@code InitializingBean}, {@code DisposableBean}), and what is called once before a node can lead: Spring Boot's
+ * runners, {@code SmartInitializingSingleton}, {@code SmartLifecycle.start} where it starts by itself, listeners of
+ * {@code ContextRefreshedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}. With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)

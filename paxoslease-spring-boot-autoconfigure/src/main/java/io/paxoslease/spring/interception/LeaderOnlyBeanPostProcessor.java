@@ -201,17 +201,16 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     }
 
     private static void refuseCallsAtTheStart(Method method, String beanName, Class<?> type) {
-        if (StartUpCalls.isRunner(method, type)) {
+        if (StartUpCalls.isBeforeReady(method, type)) {
             throw GuardedMethods.unguardable(
                     method,
                     beanName,
-                    "Spring Boot calls it before the application is ready, when no candidacy has begun, so that it would never"
-                            + " run",
+                    "Spring calls it before the application is ready, when no candidacy has begun, so that it would never run",
                     "Call LeaseManager.acquire inside the method to wait for the lease, or do the work in a listener of"
                             + " LeaseAcquiredEvent; if the annotation is on the class, it may be moved to the methods that"
                             + " need it.");
         }
-        if (StartUpCalls.isCallback(method)) {
+        if (StartUpCalls.isCallback(method, type)) {
             throw GuardedMethods.unguardable(
                     method,
                     beanName,

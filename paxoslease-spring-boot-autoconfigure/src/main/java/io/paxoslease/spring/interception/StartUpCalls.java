@@ -5,18 +5,23 @@ import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 
 /** Tells the methods that are called once, while the application starts and this node cannot have won an election yet. */
 final class StartUpCalls {
@@ -29,8 +34,23 @@ final class StartUpCalls {
 
     private StartUpCalls() {}
 
-    /** Whether it is the method of a runner that Spring Boot calls. */
-    static boolean isRunner(Method method, Class<?> type) {
+    /** Whether Spring calls it once, before the application is ready. */
+    static boolean isBeforeReady(Method method, Class<?> type) {
+        return isRunner(method, type)
+                || implementsIt(method, "afterSingletonsInstantiated", SmartInitializingSingleton.class, type)
+                || (implementsIt(method, "start", SmartLifecycle.class, type) && startsByItself(type));
+    }
+
+    private static boolean implementsIt(Method method, String name, Class<?> callback, Class<?> type) {
+        return method.getName().equals(name) && method.getParameterCount() == 0 && callback.isAssignableFrom(type);
+    }
+
+    /** Unless the class says something about it: then the application may be who calls. */
+    private static boolean startsByItself(Class<?> type) {
+        return ClassUtils.getMethod(type, "isAutoStartup").getDeclaringClass() == SmartLifecycle.class;
+    }
+
+    private static boolean isRunner(Method method, Class<?> type) {
         Class<?>[] parameters = method.getParameterTypes();
         return method.getName().equals("run")
                 && parameters.length == 1
@@ -39,9 +59,12 @@ final class StartUpCalls {
     }
 
     /** Whether it is guarded by itself and called on the bean in its proxy, whoever leads. A class may be guarded and have such methods. */
-    static boolean isCallback(Method method) {
+    static boolean isCallback(Method method, Class<?> type) {
         MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-        return annotations.isPresent(LeaderOnly.class) && CALLBACKS.stream().anyMatch(annotations::isPresent);
+        return annotations.isPresent(LeaderOnly.class)
+                && (CALLBACKS.stream().anyMatch(annotations::isPresent)
+                        || implementsIt(method, "afterPropertiesSet", InitializingBean.class, type)
+                        || implementsIt(method, "destroy", DisposableBean.class, type));
     }
 
     /** The event of the start that the method listens to, be it among others. */

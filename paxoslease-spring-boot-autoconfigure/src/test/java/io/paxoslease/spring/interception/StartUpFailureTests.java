@@ -21,6 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.CommandLineRunner;
@@ -32,6 +35,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
@@ -180,6 +184,46 @@ class StartUpFailureTests {
                 .hasMessageContaining("LeaseManager.acquire");
     }
 
+    @LeaderOnly
+    static class GuardedSingleton implements SmartInitializingSingleton {
+        @Override
+        public void afterSingletonsInstantiated() {}
+    }
+
+    static class GuardedLifecycle implements SmartLifecycle {
+        @Override
+        @LeaderOnly
+        public void start() {}
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public boolean isRunning() {
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GuardedSingleton, afterSingletonsInstantiated()", "GuardedLifecycle, start()"})
+    void refusesWhatSpringCallsBeforeTheApplicationIsReady(String bean, String method) throws ClassNotFoundException {
+        startingWith(Class.forName(getClass().getName() + "$" + bean))
+                .hasMessageContaining(bean + "." + method)
+                .hasMessageContaining("before the application is ready");
+    }
+
+    static class StartedByTheApplication extends GuardedLifecycle {
+        @Override
+        public boolean isAutoStartup() {
+            return false;
+        }
+    }
+
+    @Test
+    void acceptsTheStartOfWhatTheApplicationStarts() {
+        assertStartsWith(StartedByTheApplication.class);
+    }
+
     static class OtherMethodOfARunner implements CommandLineRunner {
         @Override
         public void run(String... arguments) {}
@@ -205,9 +249,21 @@ class StartUpFailureTests {
         public void end() {}
     }
 
+    static class InitializedBean implements InitializingBean {
+        @Override
+        @LeaderOnly
+        public void afterPropertiesSet() {}
+    }
+
+    static class DestroyedBean implements DisposableBean {
+        @Override
+        @LeaderOnly
+        public void destroy() {}
+    }
+
     /** They would run on every node. */
     @ParameterizedTest
-    @ValueSource(classes = {Initialized.class, Destroyed.class})
+    @ValueSource(classes = {Initialized.class, Destroyed.class, InitializedBean.class, DestroyedBean.class})
     void refusesCallbacksThatComeNotThroughTheProxy(Class<?> bean) {
         startingWith(bean).hasMessageContaining("on the bean itself").hasMessageContaining("LeaseManager.acquire");
     }

@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot.transport;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
 
 /** A frame is one HTTP/1.1 POST. */
 final class HttpProtocol implements Protocol {
@@ -19,7 +20,7 @@ final class HttpProtocol implements Protocol {
     }
 
     @Override
-    public ByteStream stream(SocketChannel socket) {
+    public ByteStream stream(SocketChannel socket, Executor tasks, Runnable whenDone) {
         return new PlainStream(socket);
     }
 

@@ -31,17 +31,16 @@ final class SocketConnection {
     private SocketConnection(
             SocketMember member,
             SocketChannel socket,
-            ByteStream stream,
             Selector selector,
+            Protocol protocol,
             Exchange exchange,
-            ReplyParser reply,
             List<InetAddress> otherAddresses)
             throws IOException {
         this.member = member;
         this.socket = socket;
-        this.stream = stream;
+        this.stream = protocol.stream(socket, member::calculate, () -> member.resume(this));
         this.exchange = exchange;
-        this.reply = reply;
+        this.reply = protocol.newParser();
         this.otherAddresses = otherAddresses;
         this.key = socket.register(selector, SelectionKey.OP_CONNECT, this);
     }
@@ -61,13 +60,7 @@ final class SocketConnection {
             socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
             socket.connect(new InetSocketAddress(addresses.get(0), port));
             return new SocketConnection(
-                    member,
-                    socket,
-                    protocol.stream(socket),
-                    selector,
-                    exchange,
-                    protocol.newParser(),
-                    addresses.subList(1, addresses.size()));
+                    member, socket, selector, protocol, exchange, addresses.subList(1, addresses.size()));
         } catch (IOException | RuntimeException failure) {
             socket.close();
             throw failure;
@@ -135,14 +128,15 @@ final class SocketConnection {
     /**
      * Reads and writes as much as the socket has and takes, but reads only once, so that no member can keep the thread.
      *
+     * @param resumed whether the stream was busy and is no more, so that there may be something to read that the selector does not tell
      * @return the answer, or null while it is incomplete
      * @throws java.net.ProtocolException if the answer is not acceptable
      * @throws IOException if the connection is lost
      */
     @Nullable
-    FrameReply transfer(ByteBuffer input) throws IOException {
+    FrameReply transfer(ByteBuffer input, boolean resumed) throws IOException {
         input.clear();
-        boolean ended = key.isReadable() && stream.read(input) < 0;
+        boolean ended = (resumed || key.isReadable()) && stream.read(input) < 0;
         if (ended) {
             throw new EOFException(
                     reply.isStarted() ? "closed in the middle of an answer" : "closed without an answer");

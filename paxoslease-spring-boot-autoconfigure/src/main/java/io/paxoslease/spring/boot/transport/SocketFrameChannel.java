@@ -45,6 +45,7 @@ public final class SocketFrameChannel implements FrameChannel {
     private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
     private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
+    private final Queue<SocketConnection> resumed = new ConcurrentLinkedQueue<>();
 
     private volatile @Nullable Selector selector;
     private volatile @Nullable Thread thread;
@@ -166,6 +167,9 @@ public final class SocketFrameChannel implements FrameChannel {
         while (!closed) {
             try {
                 selector.select(key -> ready(key, input), millisToSleep());
+                for (SocketConnection next = resumed.poll(); next != null; next = resumed.poll()) {
+                    next.member().resume(next, input);
+                }
                 expire();
                 deliver();
             } catch (Throwable impossible) {
@@ -220,6 +224,12 @@ public final class SocketFrameChannel implements FrameChannel {
         wakeUp();
     }
 
+    /** Has the thread of this channel read and write although the selector has no news. */
+    void resume(SocketConnection connection) {
+        resumed.add(connection);
+        wakeUp();
+    }
+
     /** Has the thread of this channel look at its connections and at what is settled. */
     void wakeUp() {
         Selector current = selector;
@@ -233,7 +243,7 @@ public final class SocketFrameChannel implements FrameChannel {
         return Objects.requireNonNull(selector, "no exchange yet");
     }
 
-    /** Where host names are resolved. */
+    /** Where host names are resolved, and whatever else may take long. */
     Executor resolver() {
         return resolver;
     }

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
@@ -46,6 +48,7 @@ final class SocketMember {
 
     private final List<SocketConnection> connections = new ArrayList<>();
     private final ArrayDeque<SocketConnection> idle = new ArrayDeque<>();
+    private final Semaphore calculations = new Semaphore(MAX_CONNECTIONS);
     private final Queue<Exchange> unresolved = new ArrayDeque<>();
     private final Queue<Exchange> waiting = new ArrayDeque<>();
     private boolean resolving;
@@ -177,9 +180,43 @@ final class SocketMember {
         } else if (connection.isConnecting()) {
             finishConnect(connection, exchange);
         } else {
-            transfer(connection, exchange, input);
+            transfer(connection, exchange, input, false);
         }
         startWaiting();
+    }
+
+    /** Whether a certificate is trusted may have to be asked over the network: no other exchange waits for that. */
+    void calculate(Runnable task) {
+        // A connection that is given up meanwhile leaves its slot, not its thread.
+        if (!calculations.tryAcquire()) {
+            throw new RejectedExecutionException("handshakes of the " + MAX_CONNECTIONS + " connections before go on");
+        }
+        try {
+            channel.resolver().execute(() -> {
+                try {
+                    task.run();
+                } finally {
+                    calculations.release();
+                }
+            });
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            calculations.release();
+            throw failure;
+        }
+    }
+
+    /** The handshake of a connection goes on; comes from any thread. */
+    void resume(SocketConnection connection) {
+        channel.resume(connection);
+    }
+
+    /** What {@link #resume} asked for, on the thread of the channel. */
+    synchronized void resume(SocketConnection connection, ByteBuffer input) {
+        Exchange exchange = connections.contains(connection) ? connection.exchange() : null;
+        if (exchange != null) {
+            transfer(connection, exchange, input, true);
+            startWaiting();
+        }
     }
 
     private void finishConnect(SocketConnection connection, Exchange exchange) {
@@ -197,9 +234,9 @@ final class SocketMember {
         }
     }
 
-    private void transfer(SocketConnection connection, Exchange exchange, ByteBuffer input) {
+    private void transfer(SocketConnection connection, Exchange exchange, ByteBuffer input, boolean resumed) {
         try {
-            FrameReply reply = connection.transfer(input);
+            FrameReply reply = connection.transfer(input, resumed);
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
                 release(connection, input, reply.status() == FrameChannels.OK);

@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot.transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -34,7 +35,7 @@ final class TcpProtocol implements Protocol {
     }
 
     @Override
-    public ByteStream stream(SocketChannel socket) throws IOException {
+    public ByteStream stream(SocketChannel socket, Executor tasks, Runnable whenDone) throws IOException {
         if (!url.isEncrypted()) {
             return new PlainStream(socket);
         }
@@ -42,7 +43,7 @@ final class TcpProtocol implements Protocol {
         if (context == null) {
             throw new SSLException("there is no SSL bundle for it");
         }
-        return TlsStream.client(socket, context, url.host(), url.port());
+        return TlsStream.client(socket, context, url.host(), url.port(), tasks, whenDone);
     }
 
     @Override

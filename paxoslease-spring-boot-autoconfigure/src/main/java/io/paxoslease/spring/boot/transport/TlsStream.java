@@ -66,11 +66,12 @@ final class TlsStream implements ByteStream {
     }
 
     /**
-     * The calling side, which accepts only a certificate for this host. It is never busy.
+     * The calling side, which accepts only a certificate for this host.
      *
      * @param host a name or an address, an IPv6 address with or without brackets
      */
-    static TlsStream client(SocketChannel socket, SSLContext context, String host, int port) {
+    static TlsStream client(
+            SocketChannel socket, SSLContext context, String host, int port, Executor tasks, Runnable whenDone) {
         String name = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
         SSLEngine engine = context.createSSLEngine(name, port);
         engine.setUseClientMode(true);
@@ -78,7 +79,7 @@ final class TlsStream implements ByteStream {
         parameters.setProtocols(PROTOCOLS);
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         engine.setSSLParameters(parameters);
-        return new TlsStream(socket, engine, Runnable::run, () -> {});
+        return new TlsStream(socket, engine, tasks, whenDone);
     }
 
     /** The answering side, which accepts only clients with a certificate. */

@@ -19,7 +19,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -232,6 +234,71 @@ class TcpFrameChannelTests {
             String url = "tls://localhost:" + echo(null, 0).port();
             assertThat(failure(send(channel(url, context), new byte[10], LONG)))
                     .startsWith("no secure connection to " + url);
+        }
+
+        /** As one may that asks over the network whether the certificate was revoked. */
+        @Test
+        void aTrustManagerThatTakesLongDelaysNobodyElse() throws Exception {
+            Path key = TestCertificates.keyStore(directory, "localhost");
+            int slow = echo(TestCertificates.context(key), 0).port();
+            int quick = echo(TestCertificates.context(key), 0).port();
+            CountDownLatch asked = new CountDownLatch(1);
+            CountDownLatch answered = new CountDownLatch(1);
+            SSLContext context = TestCertificates.context(key, new ServerTrust(engine -> {
+                if (engine.getPeerPort() == slow) {
+                    asked.countDown();
+                    awaitUninterruptibly(answered);
+                }
+            }));
+            SocketFrameChannel channel = SocketFrameChannel.tcp(
+                    "test",
+                    Map.of("n2", URI.create("tls://localhost:" + slow), "n3", URI.create("tls://localhost:" + quick)),
+                    MAX_RESPONSE,
+                    () -> context);
+            closeables.add(0, channel);
+            CompletableFuture<FrameReply> late = send(channel, new byte[10], SHORT);
+            CompletableFuture<FrameReply> patient = send(channel, new byte[10], LONG);
+            asked.await();
+            assertThat(channel.exchange("n3", new byte[20], LONG)
+                            .toCompletableFuture()
+                            .get()
+                            .body())
+                    .hasSize(20);
+            assertThat(failure(late)).contains("no answer from");
+            assertThat(patient).isNotDone();
+            answered.countDown();
+            assertThat(patient.get().body()).hasSize(10);
+        }
+
+        private static void awaitUninterruptibly(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+        }
+
+        /** What is given up still waits: not one thread more for each attempt. */
+        @Test
+        void trustManagersThatDoNotAnswerAreNotAskedWithoutEnd() throws Exception {
+            Path key = TestCertificates.keyStore(directory, "localhost");
+            String url =
+                    "tls://localhost:" + echo(TestCertificates.context(key), 0).port();
+            CountDownLatch answered = new CountDownLatch(1);
+            AtomicInteger asked = new AtomicInteger();
+            SSLContext context = TestCertificates.context(key, new ServerTrust(engine -> {
+                asked.incrementAndGet();
+                awaitUninterruptibly(answered);
+            }));
+            SocketFrameChannel channel = channel(url, context);
+            List<String> failures = new ArrayList<>();
+            for (int i = 0; i < 2 * SocketMember.MAX_CONNECTIONS; i++) {
+                failures.add(failure(send(channel, new byte[10], SHORT / 4)));
+            }
+            assertThat(asked).hasValue(SocketMember.MAX_CONNECTIONS);
+            assertThat(failures.get(failures.size() - 1)).contains("too many handshakes at once");
+            answered.countDown();
+            assertEchoes(channel, 10);
         }
 
         @Test

@@ -8,6 +8,7 @@ import java.security.KeyStore;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -57,16 +58,21 @@ final class TestCertificates {
 
     /** Trusts nobody but the key in one file, and shows that in another, or none. */
     static SSLContext trusting(Path trustedStore, @Nullable Path keyStore) throws Exception {
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted(trustedStore));
+        return context(keyStore, trust.getTrustManagers());
+    }
+
+    /** Shows the key in the file, or none. */
+    static SSLContext context(@Nullable Path keyStore, TrustManager... trust) throws Exception {
         KeyManager[] shown = {};
         if (keyStore != null) {
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keys.init(load(keyStore), PASSWORD.toCharArray());
             shown = keys.getKeyManagers();
         }
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(trusted(trustedStore));
         SSLContext context = SSLContext.getInstance("TLS");
-        context.init(shown, trust.getTrustManagers(), null);
+        context.init(shown, trust, null);
         return context;
     }
 

@@ -17,7 +17,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
-import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,7 +33,6 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -227,7 +225,7 @@ class TlsStreamTests {
         SocketChannel[] before = connected();
         SocketChannel[] behind = connected();
         Relay relay = new Relay(before[1], behind[0]);
-        End client = closing(new End(TlsStream.client(before[0], member, "localhost", 1)));
+        End client = closing(new End(TlsStream.client(before[0], member, "localhost", 1, Runnable::run, () -> {})));
         End server = closing(new End(TlsStream.server(behind[1], member, Runnable::run, () -> {})));
         handshake(client, server, relay);
         server.stream.write(ByteBuffer.wrap("bye".getBytes(US_ASCII)));
@@ -267,13 +265,13 @@ class TlsStreamTests {
         assertThatIOException().isThrownBy(client::read);
 
         SocketChannel[] unused = connected();
-        TlsStream neverBegun = TlsStream.client(unused[0], member, "localhost", 1);
+        TlsStream neverBegun = TlsStream.client(unused[0], member, "localhost", 1, Runnable::run, () -> {});
         assertThatCode(neverBegun::close).doesNotThrowAnyException();
         assertThat(unused[0].isOpen()).isFalse();
         assertThat(readRaw(unused[1], 1)).isEmpty();
 
         SocketChannel[] broken = connected();
-        TlsStream begun = TlsStream.client(broken[0], member, "localhost", 1);
+        TlsStream begun = TlsStream.client(broken[0], member, "localhost", 1, Runnable::run, () -> {});
         begun.write(NOTHING);
         broken[0].close();
         assertThatCode(begun::close).doesNotThrowAnyException();
@@ -292,16 +290,21 @@ class TlsStreamTests {
 
     @Test
     void aClientAcceptsTheCertificateOfTheHostItCalls() throws Exception {
-        End client = closing(new End(TlsStream.client(clientSocket, otherHost, "other.example", 1)));
+        End client = closing(
+                new End(TlsStream.client(clientSocket, otherHost, "other.example", 1, Runnable::run, () -> {})));
         handshake(client, server(otherHost));
+    }
+
+    private static void breakOnPurpose(SSLEngine engine) {
+        throw new IllegalStateException("broken on purpose for " + engine.getPeerHost());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"::1", "[::1]"})
     void theBracketsOfAnAddressAreNotPartOfTheName(String host) throws Exception {
         SSLContext broken = SSLContext.getInstance("TLS");
-        broken.init(null, new TrustManager[] {new BrokenTrust()}, null);
-        End client = closing(new End(TlsStream.client(clientSocket, broken, host, 1)));
+        broken.init(null, new TrustManager[] {new ServerTrust(TlsStreamTests::breakOnPurpose)}, null);
+        End client = closing(new End(TlsStream.client(clientSocket, broken, host, 1, Runnable::run, () -> {})));
         End server = server(member);
         until(() -> client.failure != null, client, server);
         assertThat(client.failure).hasStackTraceContaining("broken on purpose for ::1\n");
@@ -365,7 +368,7 @@ class TlsStreamTests {
     @Test
     void aTrustManagerThatBreaksIsAnSslException() throws Exception {
         SSLContext broken = SSLContext.getInstance("TLS");
-        broken.init(null, new TrustManager[] {new BrokenTrust()}, null);
+        broken.init(null, new TrustManager[] {new ServerTrust(TlsStreamTests::breakOnPurpose)}, null);
         End client = client(broken);
         End server = server(member);
         until(() -> client.failure != null, client, server);
@@ -443,7 +446,7 @@ class TlsStreamTests {
             SocketChannel[] before = connected();
             SocketChannel[] behind = connected();
             Relay relay = new Relay(before[1], behind[0]);
-            End client = closing(new End(TlsStream.client(before[0], member, "localhost", 1)));
+            End client = closing(new End(TlsStream.client(before[0], member, "localhost", 1, Runnable::run, () -> {})));
             End server = closing(new End(TlsStream.server(behind[1], member, Runnable::run, () -> {})));
             handshake(client, server, relay);
 
@@ -599,7 +602,7 @@ class TlsStreamTests {
         Executor threadPerTask = task -> new Thread(task).start();
         for (int i = 0; i < 30; i++) {
             SocketChannel[] ends = connected();
-            End client = closing(new End(TlsStream.client(ends[0], member, "localhost", 1)));
+            End client = closing(new End(TlsStream.client(ends[0], member, "localhost", 1, Runnable::run, () -> {})));
             End server = closing(new End(TlsStream.server(ends[1], member, threadPerTask, () -> {})));
             handshake(client, server);
             client.close();
@@ -795,45 +798,6 @@ class TlsStreamTests {
         }
     }
 
-    /** Breaks instead of saying whether a server is trusted. */
-    private static final class BrokenTrust extends X509ExtendedTrustManager {
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
-            throw new IllegalStateException("broken on purpose for " + engine.getPeerHost());
-        }
-
-        @Override
-        public X509Certificate[] getAcceptedIssuers() {
-            return new X509Certificate[0];
-        }
-    }
-
     private interface Condition {
         boolean holds() throws Exception;
     }
@@ -903,7 +867,7 @@ class TlsStreamTests {
     }
 
     private End client(SSLContext context) {
-        return closing(new End(TlsStream.client(clientSocket, context, "localhost", 1)));
+        return closing(new End(TlsStream.client(clientSocket, context, "localhost", 1, Runnable::run, () -> {})));
     }
 
     private End server(SSLContext context) {
