@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.SynchronousQueue;
@@ -47,7 +48,9 @@ final class Dispatcher implements AutoCloseable {
     private final long napNanos;
 
     // All under the monitor of this object.
-    private final ArrayDeque<Task> tasks = new ArrayDeque<>();
+    /** As they were given, and none without a next one. */
+    private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
+
     private final Map<String, ArrayDeque<Task>> deferred = new HashMap<>();
     private final ArrayDeque<Worker> idle = new ArrayDeque<>();
     private @Nullable Worker turn;
@@ -78,9 +81,11 @@ final class Dispatcher implements AutoCloseable {
         };
     }
 
-    /** Runs each task after all tasks with the same key that were given before, perhaps after a nap. */
+    /** Runs each task after all tasks with the same key that were given before, perhaps after a nap. The list must not change any more. */
     synchronized void dispatch(List<Task> more) {
-        tasks.addAll(more);
+        if (!more.isEmpty()) {
+            tasks.add(more.iterator());
+        }
         summonIfNeeded();
         if (turn != null && watcher == null && turn.current != null) {
             watcher = summon();
@@ -144,8 +149,12 @@ final class Dispatcher implements AutoCloseable {
 
     /** The next task that need not wait for a worker that is stuck. */
     private @Nullable Task poll() {
-        Task task;
-        while ((task = tasks.poll()) != null) {
+        Iterator<Task> first;
+        while ((first = tasks.peek()) != null) {
+            Task task = first.next();
+            if (!first.hasNext()) {
+                tasks.remove();
+            }
             ArrayDeque<Task> waiting = task.key() == null ? null : deferred.get(task.key());
             if (waiting == null) {
                 return task;

@@ -54,6 +54,9 @@ final class LeaseEngine {
 
         final List<FailedAttempt> failedAttempts = new ArrayList<>();
 
+        /** What the proposer reported and is not yet applied. */
+        final List<Effect> effects = new ArrayList<>();
+
         /** Whether a request, by its place among them, is to be sent to an acceptor. */
         boolean isFor(int acceptor, int request) {
             return (acceptors[request] >> acceptor & 1) != 0;
@@ -129,7 +132,6 @@ final class LeaseEngine {
     private int extending;
     private @Nullable Output current;
     private boolean attemptsTold;
-    private final List<Effect> effects = new ArrayList<>();
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
@@ -229,7 +231,7 @@ final class LeaseEngine {
         if (candidacy == null) {
             return;
         }
-        proposer.settle(claim.resource, seen, effects);
+        proposer.settle(claim.resource, seen, out.effects);
         apply(candidacy, now, out);
         int first = out.notices.size();
         if (claim.tenure != null && claim.isStanding()) {
@@ -360,7 +362,7 @@ final class LeaseEngine {
         } else if (current && response instanceof ProposeResponse) {
             candidacy.acceptedBy |= 1L << acceptor;
         }
-        proposer.onResponse(acceptor, response, now, effects);
+        proposer.onResponse(acceptor, response, now, out.effects);
         apply(candidacy, now, out);
         if (rejected) {
             askTheRest(candidacy, out);
@@ -381,14 +383,14 @@ final class LeaseEngine {
         begin(out);
         Extension extension = extensions.get(request.resource());
         if (extension != null && proposer.isHeld(extension.resource, now)) {
-            proposer.onUnanswered(acceptor, request, now, effects);
+            proposer.onUnanswered(acceptor, request, now, out.effects);
             takeOutIfDecided(extension, now, out);
             return;
         }
         Candidacy candidacy = extension == null ? candidacies.get(request.resource()) : takeOut(extension);
         if (candidacy != null) {
             settle(candidacy, now, out);
-            proposer.onUnanswered(acceptor, request, now, effects);
+            proposer.onUnanswered(acceptor, request, now, out.effects);
             apply(candidacy, now, out);
             if (request.ballot().equals(candidacy.attempt)) {
                 onSilence(candidacy, out);
@@ -536,7 +538,7 @@ final class LeaseEngine {
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
                     roundTrips.noteTimeOut(
                             candidacy.roundTripNanos, candidacy.roundEndsNanos - candidacy.roundBeganNanos);
-                    proposer.giveUp(candidacy.resource, now, effects);
+                    proposer.giveUp(candidacy.resource, now, out.effects);
                     apply(candidacy, now, out);
                 }
             }
@@ -622,8 +624,8 @@ final class LeaseEngine {
             return false;
         }
         // It is held, and no attempt is under way, so that nothing else is to be done first.
-        proposer.startInOneRoundTrip(resource, tenure.leaseNanos(), now, effects);
-        Request request = ((Effect.Broadcast) effects.remove(0)).request();
+        proposer.startInOneRoundTrip(resource, tenure.leaseNanos(), now, out.effects);
+        Request request = ((Effect.Broadcast) out.effects.remove(0)).request();
         Extension extension = new Extension(resource, slot, request.ballot(), round);
         parked.extending(slot);
         extensions.put(resource, extension);
@@ -658,9 +660,9 @@ final class LeaseEngine {
 
     private void onAccepted(Extension extension, int acceptor, Response response, Now now, Output out) {
         extension.acceptedBy |= 1L << acceptor;
-        proposer.onResponse(acceptor, response, now, effects);
-        if (effects.size() == 1 && effects.get(0) instanceof Effect.Extended extended) {
-            effects.clear();
+        proposer.onResponse(acceptor, response, now, out.effects);
+        if (out.effects.size() == 1 && out.effects.get(0) instanceof Effect.Extended extended) {
+            out.effects.clear();
             onExtended(extension, extended.tenure(), now, out);
         } else {
             takeOutIfDecided(extension, now, out);
@@ -669,7 +671,7 @@ final class LeaseEngine {
 
     /** One answer more, or one less to come, may have decided that the extension does not just succeed. */
     private void takeOutIfDecided(Extension extension, Now now, Output out) {
-        if (!effects.isEmpty()) {
+        if (!out.effects.isEmpty()) {
             Candidacy candidacy = takeOut(extension);
             apply(candidacy, now, out);
             reschedule(candidacy, now);
@@ -864,10 +866,10 @@ final class LeaseEngine {
         candidacy.gone = null;
         if (mayTakeOneRoundTrip(candidacy, now)) {
             candidacy.thrifty = isThrifty(candidacy, now);
-            proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, effects);
+            proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, out.effects);
         } else {
             candidacy.thrifty = false;
-            proposer.start(candidacy.resource, leaseNanos, now, effects);
+            proposer.start(candidacy.resource, leaseNanos, now, out.effects);
         }
         apply(candidacy, now, out);
     }
@@ -989,12 +991,12 @@ final class LeaseEngine {
 
     private void release(Candidacy candidacy, Now now, Output out) {
         enter(candidacy, State.IDLE);
-        proposer.release(candidacy.resource, now, effects);
+        proposer.release(candidacy.resource, now, out.effects);
         apply(candidacy, now, out);
     }
 
     private void settle(Candidacy candidacy, Now now, Output out) {
-        proposer.settle(candidacy.resource, now, effects);
+        proposer.settle(candidacy.resource, now, out.effects);
         apply(candidacy, now, out);
     }
 
@@ -1013,13 +1015,13 @@ final class LeaseEngine {
 
     /** Applies the proposer's effects. Applying may cause further effects, which are taken in turn. */
     private void apply(Candidacy candidacy, Now now, Output out) {
-        while (!effects.isEmpty()) {
-            if (effects.size() == 1) {
-                apply(candidacy, effects.remove(0), now, out);
+        while (!out.effects.isEmpty()) {
+            if (out.effects.size() == 1) {
+                apply(candidacy, out.effects.remove(0), now, out);
                 continue;
             }
-            List<Effect> batch = List.copyOf(effects);
-            effects.clear();
+            List<Effect> batch = List.copyOf(out.effects);
+            out.effects.clear();
             for (int i = 0; i < batch.size(); i++) {
                 apply(candidacy, batch.get(i), now, out);
             }

@@ -96,7 +96,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final List<LeaseListener> listeners = new CopyOnWriteArrayList<>();
     private final List<AttemptListener> attemptListeners = new CopyOnWriteArrayList<>();
     /** What listeners are still to be told. Guarded by the lock. */
-    private final List<Dispatcher.Task> untold = new ArrayList<>();
+    private List<Dispatcher.Task> untold = new ArrayList<>();
 
     /** Who needs the election of a lease. Guarded by itself. */
     private final Map<String, Set<Object>> needs = new HashMap<>();
@@ -809,7 +809,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private void dispatch() {
         if (!untold.isEmpty()) {
             dispatcher.dispatch(untold);
-            untold.clear();
+            untold = new ArrayList<>();
         }
     }
 

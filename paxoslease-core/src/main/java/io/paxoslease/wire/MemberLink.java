@@ -2,10 +2,8 @@ package io.paxoslease.wire;
 
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Incarnation;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -60,11 +58,10 @@ final class MemberLink {
     private final int maxRequests;
     private final TimeLimit timeLimit;
 
-    private final ArrayDeque<Request> queue = new ArrayDeque<>();
-    private int queuedReleases;
+    private final RequestQueue queue = new RequestQueue();
     private List<Request> dropped = new ArrayList<>();
     /** What was sent to a session that the member does not know any more, to be sent once more. */
-    private final ArrayDeque<Request> notHandled = new ArrayDeque<>();
+    private final RequestQueue notHandled = new RequestQueue();
 
     /** One, or two if one may pass the other. */
     private final List<Exchange> underWay = new ArrayList<>(MOST_UNDER_WAY);
@@ -102,14 +99,9 @@ final class MemberLink {
     synchronized int offer(List<Request> requests) {
         int taken = Math.min(requests.size(), maxQueued - queue.size());
         for (int i = 0; i < taken; i++) {
-            queuedReleases += releases(requests.get(i));
             queue.add(requests.get(i));
         }
         return taken;
-    }
-
-    private static int releases(Request request) {
-        return request instanceof ReleaseRequest ? 1 : 0;
     }
 
     /** Notes that a request found the queue full; true if {@link #takeDropped} is to be called. What is noted is bounded as well. */
@@ -147,7 +139,7 @@ final class MemberLink {
             return false;
         }
         Exchange first = underWay.get(0);
-        return queue.size() >= MANY ? queuedReleases == 0 && first.releases() == 0 : mayPassReleases(first);
+        return queue.size() >= MANY ? queue.releases() == 0 && first.releases() == 0 : mayPassReleases(first);
     }
 
     /** Whether there are few releases under way, and few other requests wait, none for the same resource. */
@@ -157,20 +149,11 @@ final class MemberLink {
             return false;
         }
         for (int i = 0; i < requests.size(); i++) {
-            if (isQueued(requests.get(i).resource())) {
+            if (queue.contains(requests.get(i).resource())) {
                 return false;
             }
         }
         return true;
-    }
-
-    private boolean isQueued(String resource) {
-        for (Request request : queue) {
-            if (request.resource().equals(resource)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private Exchange hello(long nowNanos) {
@@ -181,13 +164,11 @@ final class MemberLink {
 
     private Exchange frame(long nowNanos) {
         boolean again = !notHandled.isEmpty();
-        List<Request> requests = collect(again ? notHandled : queue);
-        int releases = 0;
-        for (int i = 0; i < requests.size(); i++) {
-            releases += releases(requests.get(i));
-        }
-        queuedReleases -= again ? 0 : releases;
-        return new Exchange(frame(nonce, null, requests), nowNanos, timeLimit.nanos(), releases, again);
+        RequestQueue from = again ? notHandled : queue;
+        int releases = from.releases();
+        List<Request> requests = from.take(maxRequests, maxRequestBytes);
+        return new Exchange(
+                frame(nonce, null, requests), nowNanos, timeLimit.nanos(), releases - from.releases(), again);
     }
 
     private RequestFrame frame(long receiverNonce, RequestFrame.@Nullable Hello hello, List<Request> requests) {
@@ -201,21 +182,6 @@ final class MemberLink {
                 ++sequence,
                 hello,
                 requests);
-    }
-
-    /** As much of what waits as a frame has room for. */
-    private List<Request> collect(ArrayDeque<Request> waiting) {
-        List<Request> requests = new ArrayList<>(Math.min(waiting.size(), maxRequests));
-        int bytes = 0;
-        Request request;
-        while (requests.size() < maxRequests && (request = waiting.peek()) != null) {
-            bytes += FrameCodec.mostBytes(request);
-            if (bytes > maxRequestBytes) {
-                break;
-            }
-            requests.add(waiting.remove());
-        }
-        return requests;
     }
 
     /**
@@ -261,7 +227,7 @@ final class MemberLink {
                 if (exchange.retried()) {
                     unanswered = exchange.frame().requests();
                 } else {
-                    notHandled.addAll(exchange.frame().requests());
+                    exchange.frame().requests().forEach(notHandled::add);
                 }
             }
             case LOST ->
@@ -297,11 +263,7 @@ final class MemberLink {
 
     /** Nothing that waits can be sent without a session. */
     private List<Request> takeAll() {
-        List<Request> all = join(List.copyOf(notHandled), List.copyOf(queue));
-        notHandled.clear();
-        queue.clear();
-        queuedReleases = 0;
-        return all;
+        return join(notHandled.takeAll(), queue.takeAll());
     }
 
     private void note(Verdict verdict) {
