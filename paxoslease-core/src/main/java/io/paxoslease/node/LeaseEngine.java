@@ -348,7 +348,7 @@ final class LeaseEngine {
                 proposer.onLateResponse(response, now);
                 return;
             }
-            if (isOrdinary(response) && proposer.isHeld(extension.resource, now)) {
+            if (isOrdinary(response) && proposer.isHeld(extension.slot, now)) {
                 onAccepted(extension, acceptor, response, now, out);
                 return;
             }
@@ -382,7 +382,7 @@ final class LeaseEngine {
     void onUnanswered(int acceptor, Request request, Now now, Output out) {
         begin(out);
         Extension extension = extensions.get(request.resource());
-        if (extension != null && proposer.isHeld(extension.resource, now)) {
+        if (extension != null && proposer.isHeld(extension.slot, now)) {
             proposer.onUnanswered(acceptor, request, now, out.effects);
             takeOutIfDecided(extension, now, out);
             return;

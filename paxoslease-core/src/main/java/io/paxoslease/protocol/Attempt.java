@@ -17,7 +17,7 @@ final class Attempt {
     /** P1. The ballot of the lease that was held when the attempt began, null for a fresh attempt. */
     final @Nullable Ballot renewalBase;
 
-    /** Where the lease is among those that are held, NONE if it is not: the way by its name is longer. */
+    /** Where the lease is among those that are held, {@link ResourceIndex#NONE} if it is not, or not any more. */
     int slot;
 
     /** Whether proposals were sent: only then acceptors may hold records of this ballot (X5). */

@@ -29,11 +29,6 @@ final class HeldLeases {
     private final LongColumn spent;
     private int rows;
 
-    /** One event asks several times for the same lease, and for most of an acquisition it is not held. */
-    private @Nullable String lastSought;
-
-    private int lastSlot;
-
     HeldLeases(Incarnation owner, ResourceIndex index) {
         this.owner = owner;
         this.index = index;
@@ -58,9 +53,14 @@ final class HeldLeases {
         this.rows = other.rows;
     }
 
+    /** Where a lease is, {@link ResourceIndex#NONE} if it is not held; it stays there until it is removed. */
+    int find(String resource) {
+        return index.find(resource, ResourceIndex.PROPOSER);
+    }
+
+    /** The lease of this name, whose slot is known; null if that is {@link ResourceIndex#NONE}. */
     @Nullable
-    Tenure get(String resource) {
-        int slot = find(resource);
+    Tenure get(String resource, int slot) {
         if (slot == ResourceIndex.NONE) {
             return null;
         }
@@ -70,14 +70,13 @@ final class HeldLeases {
 
     /** The ballot under which the lease was won last; null if it is not held. */
     @Nullable
-    Ballot ballot(String resource) {
-        int slot = find(resource);
+    Ballot ballot(int slot) {
         return slot == ResourceIndex.NONE ? null : new Ballot(counter.get(slot), owner);
     }
 
     /** What the tenure that is held becomes by an extension; its deadline only moves on. */
     Tenure extended(Attempt attempt, Deadline deadline) {
-        int slot = find(attempt.resource);
+        int slot = attempt.slot;
         return new Tenure(
                 attempt.resource,
                 attempt.ballot,
@@ -87,8 +86,7 @@ final class HeldLeases {
     }
 
     /** Whether a row is there whose deadline is not past. */
-    boolean isActive(String resource, Now now) {
-        int slot = find(resource);
+    boolean isActive(int slot, Now now) {
         return slot != ResourceIndex.NONE && !deadline(slot).isPast(now);
     }
 
@@ -102,17 +100,15 @@ final class HeldLeases {
         return new Deadline(nanos, nanos / NANOS_PER_MILLI + endWallAhead.get(slot));
     }
 
-    boolean contains(String resource) {
-        return find(resource) != ResourceIndex.NONE;
+    /** Adds a lease that is not held. */
+    void add(Tenure tenure) {
+        int slot = index.add(tenure.resource(), ResourceIndex.PROPOSER);
+        rows++;
+        set(slot, tenure);
     }
 
-    void put(Tenure tenure) {
-        int slot = find(tenure.resource());
-        if (slot == ResourceIndex.NONE) {
-            slot = index.add(tenure.resource(), ResourceIndex.PROPOSER);
-            lastSlot = slot;
-            rows++;
-        }
+    /** Puts a tenure in the place of the one before. */
+    void set(int slot, Tenure tenure) {
         Deadline deadline = tenure.deadline();
         counter.set(slot, tenure.ballot().counter());
         token.set(slot, tenure.token());
@@ -121,8 +117,7 @@ final class HeldLeases {
         endWallAhead.set(slot, deadline.wallMillis() - deadline.nanos() / NANOS_PER_MILLI);
     }
 
-    void remove(String resource) {
-        int slot = find(resource);
+    void remove(int slot) {
         if (slot != ResourceIndex.NONE) {
             counter.set(slot, 0);
             token.set(slot, 0);
@@ -131,19 +126,16 @@ final class HeldLeases {
             endWallAhead.clear(slot);
             spent.set(slot, 0);
             rows--;
-            lastSlot = ResourceIndex.NONE;
             index.remove(slot, ResourceIndex.PROPOSER);
         }
     }
 
     /** X5. The highest ballot of a failed extension whose records may still lie at acceptors, 0 if there was none. */
-    long spent(String resource) {
-        int slot = find(resource);
+    long spent(int slot) {
         return slot == ResourceIndex.NONE ? 0 : spent.get(slot);
     }
 
-    void spend(String resource, long ballotCounter) {
-        int slot = find(resource);
+    void spend(int slot, long ballotCounter) {
         spent.set(slot, Math.max(spent.get(slot), ballotCounter));
     }
 
@@ -153,25 +145,5 @@ final class HeldLeases {
 
     ResourceIndex index() {
         return index;
-    }
-
-    /** The slot of a lease, NONE if it is not held. */
-    int find(String resource) {
-        if (!isSought(resource)) {
-            seek(resource, index.find(resource, ResourceIndex.PROPOSER));
-        }
-        return lastSlot;
-    }
-
-    /** Whether this lease was sought last. */
-    @SuppressWarnings("ReferenceEquality") // another string with the same name is looked up
-    boolean isSought(String resource) {
-        return resource == lastSought;
-    }
-
-    /** Seeks a lease whose slot is known, NONE if it is not held. */
-    void seek(String resource, int slot) {
-        lastSought = resource;
-        lastSlot = slot;
     }
 }

@@ -97,12 +97,14 @@ public class Proposer {
 
     private Attempt begin(String resource, long leaseNanos, Now now, List<Effect> effects) {
         timing.requireLeaseTime(leaseNanos);
-        settle(resource, now, effects);
-        abandon(resource, new Outcome.Withdrawn(), effects);
+        Attempt before = attempts.get(resource);
+        int slot = settle(resource, before, now, effects);
+        if (before != null) {
+            abandon(before, new Outcome.Withdrawn(), effects);
+        }
         Ballot ballot = new Ballot(ballots.next(now), self);
         Deadline deadline = Deadline.after(now, timing.ownerNanos(leaseNanos));
-        Attempt attempt =
-                new Attempt(resource, ballot, leaseNanos, deadline, held.ballot(resource), held.find(resource));
+        Attempt attempt = new Attempt(resource, ballot, leaseNanos, deadline, held.ballot(slot), slot);
         attempts.put(resource, attempt);
         return attempt;
     }
@@ -122,13 +124,13 @@ public class Proposer {
      */
     public void onResponse(int acceptor, Response response, Now now, List<Effect> effects) {
         ballots.observe(response.promisedCounter(), now);
-        settle(response.resource(), now, effects);
         Attempt attempt = attempts.get(response.resource());
+        settle(response.resource(), attempt, now, effects);
         if (attempt == null || !isCurrent(attempt, response)) {
             return;
         }
         if (isOverdue(attempt, now)) {
-            abandon(attempt.resource, new Outcome.Overdue(), effects);
+            abandon(attempt, new Outcome.Overdue(), effects);
         } else if (response instanceof PrepareResponse prepare) {
             onPrepareResponse(attempt, acceptor, prepare, now, effects);
         } else if (response instanceof ProposeResponse propose) {
@@ -163,7 +165,7 @@ public class Proposer {
             onPrepareMajority(attempt, now);
             propose(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), effects);
+            abandon(attempt, attempt.outcome(cell), effects);
         }
     }
 
@@ -182,15 +184,15 @@ public class Proposer {
         if (attempt.votes.isReached(cell)) {
             win(attempt, effects);
         } else if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), effects);
+            abandon(attempt, attempt.outcome(cell), effects);
         }
     }
 
     private void win(Attempt attempt, List<Effect> effects) {
         attempts.remove(attempt.resource);
-        if (held.contains(attempt.resource)) {
+        if (attempt.slot != ResourceIndex.NONE) {
             Tenure tenure = held.extended(attempt, deadlineOf(attempt));
-            held.put(tenure);
+            held.set(attempt.slot, tenure);
             effects.add(new Effect.Extended(tenure));
         } else {
             Tenure tenure = new Tenure(
@@ -199,7 +201,7 @@ public class Proposer {
                     attempt.ballot.counter(),
                     attempt.leaseNanos,
                     deadlineOf(attempt));
-            held.put(tenure);
+            held.add(tenure);
             effects.add(new Effect.Acquired(tenure));
         }
     }
@@ -214,8 +216,8 @@ public class Proposer {
      * @param effects receives what is to be done
      */
     public void onUnanswered(int acceptor, Request request, Now now, List<Effect> effects) {
-        settle(request.resource(), now, effects);
         Attempt attempt = attempts.get(request.resource());
+        settle(request.resource(), attempt, now, effects);
         if (attempt == null
                 || !attempt.ballot.equals(request.ballot())
                 || attempt.proposing != (request instanceof ProposeRequest)) {
@@ -223,7 +225,7 @@ public class Proposer {
         }
         attempt.votes.oppose(acceptor);
         if (attempt.votes.isOutOfReach(cell)) {
-            abandon(attempt.resource, attempt.outcome(cell), effects);
+            abandon(attempt, attempt.outcome(cell), effects);
         }
     }
 
@@ -235,10 +237,10 @@ public class Proposer {
      * @param effects receives what is to be done
      */
     public void giveUp(String resource, Now now, List<Effect> effects) {
-        settle(resource, now, effects);
         Attempt attempt = attempts.get(resource);
+        settle(resource, attempt, now, effects);
         if (attempt != null) {
-            abandon(resource, attempt.outcome(cell), effects);
+            abandon(attempt, attempt.outcome(cell), effects);
         }
     }
 
@@ -251,11 +253,12 @@ public class Proposer {
      * @param effects receives what is to be done
      */
     public void release(String resource, Now now, List<Effect> effects) {
-        settle(resource, now, effects);
-        Tenure tenure = held.get(resource);
-        long spent = Math.max(
-                held.spent(resource), tenure == null ? 0 : tenure.ballot().counter());
-        remove(resource);
+        Attempt inFlight = attempts.get(resource);
+        int slot = settle(resource, inFlight, now, effects);
+        Tenure tenure = held.get(resource, slot);
+        long spent =
+                Math.max(held.spent(slot), tenure == null ? 0 : tenure.ballot().counter());
+        remove(slot, inFlight);
         Attempt attempt = withdraw(resource);
         if (attempt != null) {
             spent = attempt.proposing ? Math.max(spent, attempt.ballot.counter()) : spent;
@@ -278,33 +281,30 @@ public class Proposer {
      * @param effects receives what is to be done
      */
     public void settle(String resource, Now now, List<Effect> effects) {
-        seek(resource);
-        if (held.isActive(resource, now)) {
-            return;
+        settle(resource, attempts.get(resource), now, effects);
+    }
+
+    /** Answers where the lease is, {@link ResourceIndex#NONE} if it is not held. An attempt knows that, the way by the name is longer. */
+    private int settle(String resource, @Nullable Attempt attempt, Now now, List<Effect> effects) {
+        int slot = attempt == null ? held.find(resource) : attempt.slot;
+        if (held.isActive(slot, now)) {
+            return slot;
         }
-        Tenure tenure = held.get(resource);
+        Tenure tenure = held.get(resource, slot);
         if (tenure == null) {
-            return;
+            return ResourceIndex.NONE;
         }
-        long spent = held.spent(resource);
-        remove(resource);
+        long spent = held.spent(slot);
+        remove(slot, attempt);
         effects.add(new Effect.Lost(tenure));
         if (spent > tenure.ballot().counter()) {
             effects.add(new Effect.Broadcast(new ReleaseRequest(resource, new Ballot(spent, self))));
         }
+        return ResourceIndex.NONE;
     }
 
-    /** An attempt knows where its lease is. */
-    private void seek(String resource) {
-        Attempt attempt = held.isSought(resource) ? null : attempts.get(resource);
-        if (attempt != null) {
-            held.seek(resource, attempt.slot);
-        }
-    }
-
-    private void remove(String resource) {
-        held.remove(resource);
-        Attempt attempt = attempts.get(resource);
+    private void remove(int slot, @Nullable Attempt attempt) {
+        held.remove(slot);
         if (attempt != null) {
             attempt.slot = ResourceIndex.NONE;
         }
@@ -312,19 +312,18 @@ public class Proposer {
 
     /** The lease that is held at this instant, null if it is not held. */
     public @Nullable Tenure tenure(String resource, Now now) {
-        Tenure tenure = held.get(resource);
+        Tenure tenure = unsettledTenure(resource);
         return tenure != null && tenure.isActive(now) ? tenure : null;
     }
 
-    /** Whether the lease is held at this instant. */
-    public boolean isHeld(String resource, Now now) {
-        seek(resource);
-        return held.isActive(resource, now);
+    /** Whether the lease in a slot of the index is held at this instant. */
+    public boolean isHeld(int slot, Now now) {
+        return held.isActive(slot, now);
     }
 
     /** The lease that was won last and not settled, released or lost since, whether or not its deadline has passed; else null. */
     public @Nullable Tenure unsettledTenure(String resource) {
-        return held.get(resource);
+        return held.get(resource, held.find(resource));
     }
 
     /** How much of T the held lease in a slot of the index has left, in 64ths; nothing if its deadline has passed. */
@@ -380,7 +379,8 @@ public class Proposer {
     boolean isOpen(Attempt attempt, PrepareResponse response) {
         AcceptedLease lease = response.lease();
         return response.promised()
-                && (lease == null || (lease.ballot().equals(attempt.renewalBase) && held.contains(attempt.resource)));
+                && (lease == null
+                        || (lease.ballot().equals(attempt.renewalBase) && attempt.slot != ResourceIndex.NONE));
     }
 
     /** P2, P4. Distinct acceptors, never messages. */
@@ -412,22 +412,19 @@ public class Proposer {
 
     /** X5. A fresh attempt cleans up behind itself; a failed extension must not while the old lease is held. */
     boolean releasesWhenAbandoned(Attempt attempt) {
-        return !held.contains(attempt.resource);
+        return attempt.slot == ResourceIndex.NONE;
     }
 
-    private void abandon(String resource, Outcome outcome, List<Effect> effects) {
-        Attempt attempt = attempts.remove(resource);
-        if (attempt == null) {
-            return;
-        }
-        effects.add(new Effect.Abandoned(resource, attempt.ballot, outcome));
+    private void abandon(Attempt attempt, Outcome outcome, List<Effect> effects) {
+        attempts.remove(attempt.resource);
+        effects.add(new Effect.Abandoned(attempt.resource, attempt.ballot, outcome));
         if (!attempt.proposing) {
             return;
         }
         if (releasesWhenAbandoned(attempt)) {
-            effects.add(new Effect.Broadcast(new ReleaseRequest(resource, attempt.ballot)));
+            effects.add(new Effect.Broadcast(new ReleaseRequest(attempt.resource, attempt.ballot)));
         } else {
-            held.spend(resource, attempt.ballot.counter());
+            held.spend(attempt.slot, attempt.ballot.counter());
         }
     }
 }

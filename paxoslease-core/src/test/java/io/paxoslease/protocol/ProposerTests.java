@@ -525,13 +525,15 @@ class ProposerTests {
 
         @Test
         void tellsWhetherALeaseIsHeldNow() {
-            assertThat(proposer.isHeld("r", at(0))).isFalse();
+            assertThat(proposer.isHeld(ResourceIndex.NONE, at(0))).isFalse();
             win(0);
-            assertThat(proposer.isHeld("r", at(8.179))).isTrue();
-            assertThat(proposer.isHeld("r", at(8.182))).isFalse();
+            int slot = proposer.index().find("r", ResourceIndex.PROPOSER);
+            assertThat(proposer.isHeld(slot, at(8.179))).isTrue();
+            assertThat(proposer.isHeld(slot, at(8.182))).isFalse();
             start(4);
-            assertThat(proposer.isHeld("other", at(4))).isFalse();
-            assertThat(proposer.isHeld("r", at(4))).as("during an extension").isTrue();
+            assertThat(proposer.isHeld(slot, at(4))).as("during an extension").isTrue();
+            proposer.release("r", at(4), effects);
+            assertThat(proposer.isHeld(slot, at(4))).as("after a release").isFalse();
             assertThat(proposer.cell().size()).isEqualTo(3);
         }
 

@@ -140,6 +140,7 @@ class TableTests {
         Map<String, Long> spent = new HashMap<>();
         for (int step = 1; step <= STEPS; step++) {
             String resource = "r" + random.nextInt(50);
+            int slot = held.find(resource);
             switch (random.nextInt(4)) {
                 case 0, 1 -> {
                     long nanos = random.nextLong();
@@ -149,28 +150,33 @@ class TableTests {
                             step - random.nextInt(step),
                             1 + random.nextInt(1_000_000_000) * (1L + random.nextInt(20)),
                             new Deadline(nanos, nanos / 1_000_000 + random.nextInt() / 2));
-                    held.put(tenure);
+                    if (slot == ResourceIndex.NONE) {
+                        held.add(tenure);
+                    } else {
+                        held.set(slot, tenure);
+                    }
                     tenures.put(resource, tenure);
                 }
                 case 2 -> {
-                    held.remove(resource);
+                    held.remove(slot);
                     tenures.remove(resource);
                     spent.remove(resource);
                 }
                 default -> {
                     if (tenures.containsKey(resource)) {
-                        held.spend(resource, step);
+                        held.spend(slot, step);
                         spent.merge(resource, (long) step, Math::max);
-                        held.spend(resource, step - 1);
+                        held.spend(slot, step - 1);
                     }
                 }
             }
-            assertThat(held.get(resource)).as("step %d", step).isEqualTo(tenures.get(resource));
-            assertThat(held.spent(resource)).isEqualTo(spent.getOrDefault(resource, 0L));
+            slot = held.find(resource);
+            assertThat(held.get(resource, slot)).as("step %d", step).isEqualTo(tenures.get(resource));
+            assertThat(held.spent(slot)).isEqualTo(spent.getOrDefault(resource, 0L));
             assertThat(held.size()).isEqualTo(tenures.size()).isEqualTo(index.size());
         }
         assertThat(TableMemory.chunks(held)).isNotEmpty();
-        tenures.keySet().forEach(held::remove);
+        tenures.keySet().forEach(resource -> held.remove(held.find(resource)));
         assertThat(TableMemory.chunks(held)).isEmpty();
     }
 }

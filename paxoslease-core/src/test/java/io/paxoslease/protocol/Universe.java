@@ -661,11 +661,11 @@ final class Universe {
                         hash, left(weak.movedDeadline(attempt.ballot).nanos()));
             }
         }
-        Tenure tenure = proposer.held().get(RESOURCE);
+        Tenure tenure = proposer.unsettledTenure(RESOURCE);
         if (tenure != null) {
             hash = Fingerprints.mix(hash, tenure.ballot().counter());
             hash = Fingerprints.mix(hash, left(tenure.deadline().nanos()));
-            hash = Fingerprints.mix(hash, proposer.held().spent(RESOURCE));
+            hash = Fingerprints.mix(hash, proposer.held().spent(proposer.held().find(RESOURCE)));
         }
         return hash;
     }
