@@ -38,6 +38,9 @@ final class Dispatcher implements AutoCloseable {
     /** How many tasks in one turn are worth a nap before it ends. */
     private static final int MANY = 128;
 
+    /** A node that loses tens of thousands of leases in one moment must not need as many threads. */
+    static final int MOST_AT_ONCE = 256;
+
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long END = -1;
 
@@ -60,6 +63,9 @@ final class Dispatcher implements AutoCloseable {
     private long begunAtEnd;
 
     private int running;
+    /** How many of those have a thread of their own. */
+    private int atOnce;
+
     private boolean closed;
 
     Dispatcher(String nodeId) {
@@ -107,23 +113,31 @@ final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Runs a task now whatever else is under way, on a thread of its own; without one to be had, as soon as another has time. */
+    /** Runs a task now whatever else is under way, on a thread of its own; if there are too many or none is to be had, as soon as another has time. */
     void executeAtOnce(Runnable code) {
         synchronized (this) {
+            if (atOnce >= MOST_AT_ONCE) {
+                execute(code);
+                return;
+            }
+            atOnce++;
             running++;
         }
         boolean begins = start(() -> {
             runSafely(null, code);
-            synchronized (this) {
-                ended();
-            }
+            endedAtOnce();
         });
         if (!begins) {
             synchronized (this) {
                 execute(code);
-                ended();
+                endedAtOnce();
             }
         }
+    }
+
+    private synchronized void endedAtOnce() {
+        atOnce--;
+        ended();
     }
 
     private @Nullable Worker summon() {
@@ -190,6 +204,8 @@ final class Dispatcher implements AutoCloseable {
                     runSafely(task.key(), task.code());
                 } else {
                     LockSupport.parkNanos(this, waitNanos);
+                    // An interrupt that came too late for a task would end every pause at once.
+                    Thread.interrupted();
                 }
             }
         }

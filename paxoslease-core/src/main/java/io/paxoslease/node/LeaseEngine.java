@@ -507,7 +507,17 @@ final class LeaseEngine {
         parked.wakeAll(now);
         for (Candidacy candidacy : List.copyOf(candidacies.values())) {
             settle(candidacy, now, out);
+            hurry(candidacy, now);
             reschedule(candidacy, now);
+        }
+    }
+
+    /** X7. Where more time has passed than the monotonic clock says, the next extension comes at half of what then remains. */
+    private void hurry(Candidacy candidacy, Now now) {
+        Tenure tenure = candidacy.state == State.HOLDING ? firstClaim(candidacy).tenure : null;
+        if (tenure != null) {
+            long due = extendsNanos(tenure, now);
+            candidacy.resumeNanos = due - candidacy.resumeNanos < 0 ? due : candidacy.resumeNanos;
         }
     }
 
@@ -527,6 +537,7 @@ final class LeaseEngine {
                 }
             }
             case HOLDING -> {
+                hurry(candidacy, now);
                 if (firstClaim(candidacy).autoExtend && now.hasReached(candidacy.resumeNanos)) {
                     tryNow(candidacy, State.EXTENDING, now, out);
                 }

@@ -367,8 +367,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
         long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
         long waitNanos = Math.max(0, Math.min(nanos(maxWait), TimeUnit.DAYS.toNanos(365)));
-        Claim claim = Claim.patient(name, leaseNanos, clock.now().nanos() + waitNanos);
-        submit(claim);
+        // Without any time to wait there is still the time that it takes to ask.
+        Claim claim = waitNanos == 0
+                ? submitOnce(name, leaseNanos)
+                : submit(Claim.patient(name, leaseNanos, clock.now().nanos() + waitNanos));
         try {
             Optional<Lease> lease = claim.result.get(waitNanos + roundsNanos(), TimeUnit.NANOSECONDS);
             if (lease.isPresent()) {
@@ -386,19 +388,25 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private Claim submitOnce(String name, Duration time) {
         Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
-        long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
-        Claim claim = Claim.once(
-                name, leaseNanos, clock.now().nanos() + settings.roundTimeout().toNanos());
-        submit(claim);
+        return submitOnce(name, settings.timing().requireLeaseTime(nanos(time)));
+    }
+
+    private Claim submitOnce(String name, long leaseNanos) {
+        return submit(Claim.once(
+                name, leaseNanos, clock.now().nanos() + settings.roundTimeout().toNanos()));
+    }
+
+    private Claim submit(Claim claim) {
+        post((now, output) -> engine.submit(claim, now, output), () -> claim.result.complete(Optional.empty()));
         return claim;
     }
 
-    private void submit(Claim claim) {
-        post((now, output) -> engine.submit(claim, now, output), () -> claim.result.complete(Optional.empty()));
-    }
-
     private static long nanos(Duration duration) {
-        return duration.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? Long.MAX_VALUE : duration.toNanos();
+        try {
+            return duration.toNanos();
+        } catch (ArithmeticException outOfRange) {
+            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
     }
 
     private long roundsNanos() {
@@ -1112,6 +1120,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         } finally {
             lock.unlock();
         }
+        performPosted();
     }
 
     private void doWhatIsDue() {

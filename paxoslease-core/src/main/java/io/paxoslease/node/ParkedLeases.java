@@ -102,6 +102,9 @@ final class ParkedLeases {
 
     private static final int FORGOTTEN_AT_ONCE = 2;
     private static final long TICK_NANOS = 1_000_000;
+    /** Twelve days: half of what the ticks of two rows may be apart, less a lease. */
+    private static final long LONG_SLEEP_TICKS = 1L << 30;
+
     /** Longer than any lease. */
     private static final long NEVER_NANOS = 1L << 62;
 
@@ -328,6 +331,10 @@ final class ParkedLeases {
     }
 
     private void lookForDue(Now now, int limit, IntUnaryOperator left) {
+        if (tick(now.nanos()) - lastTick > LONG_SLEEP_TICKS) {
+            // What was due before might look as if it were in weeks.
+            wakeAll(now);
+        }
         lastTick = tick(now.nanos());
         others = busy ? limit / 8 : limit;
         extendable = limit;

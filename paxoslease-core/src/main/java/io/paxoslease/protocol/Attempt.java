@@ -29,6 +29,9 @@ final class Attempt {
     /** X8. Whether the proposals were sent without preparing. */
     boolean unprepared;
 
+    /** X5. The highest ballot of this owner whose record an acceptor still has, 0 if none told so: its release was lost. */
+    long stale;
+
     private @Nullable Incarnation holder;
     private boolean severalHolders;
     private boolean outbid;
@@ -54,6 +57,7 @@ final class Attempt {
         this.proposing = other.proposing;
         this.votes = new Quorum(other.votes);
         this.unprepared = other.unprepared;
+        this.stale = other.stale;
         this.holder = other.holder;
         this.severalHolders = other.severalHolders;
         this.outbid = other.outbid;
@@ -71,6 +75,7 @@ final class Attempt {
         AcceptedLease lease = response.lease();
         if (lease == null || lease.ballot().owner().equals(ballot.owner())) {
             outbid = true;
+            stale = lease == null ? stale : Math.max(stale, lease.ballot().counter());
         } else {
             Incarnation owner = lease.ballot().owner();
             severalHolders |= holder != null && !holder.equals(owner);

@@ -419,9 +419,11 @@ public class Proposer {
         attempts.remove(attempt.resource);
         effects.add(new Effect.Abandoned(attempt.resource, attempt.ballot, outcome));
         if (!attempt.proposing) {
-            return;
-        }
-        if (releasesWhenAbandoned(attempt)) {
+            if (attempt.stale > 0 && releasesWhenAbandoned(attempt)) {
+                effects.add(
+                        new Effect.Broadcast(new ReleaseRequest(attempt.resource, new Ballot(attempt.stale, self))));
+            }
+        } else if (releasesWhenAbandoned(attempt)) {
             effects.add(new Effect.Broadcast(new ReleaseRequest(attempt.resource, attempt.ballot)));
         } else {
             held.spend(attempt.slot, attempt.ballot.counter());

@@ -1,8 +1,10 @@
 package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.paxoslease.Lease;
+import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Now;
@@ -28,6 +30,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -280,6 +283,34 @@ class LeaseConcurrencyTests {
 
         @Test
         void theThreadsOfThreeNodesGetALeaseOneAtATime() throws Exception {
+            List<LeaseNode> nodes = cell();
+            List<LeaseNode> twice = new ArrayList<>(nodes);
+            twice.addAll(nodes);
+            try {
+                contend(twice);
+            } finally {
+                nodes.forEach(LeaseNode::close);
+            }
+        }
+
+        /** The others must be asked all the same. */
+        @Test
+        void aFreeLeaseIsHadWithoutATimeToWait() throws Exception {
+            List<LeaseNode> nodes = cell();
+            try {
+                for (int i = 0; i < ROUNDS; i++) {
+                    assertThat(nodes.get(0).acquire("free-" + i, TIME, Duration.ZERO))
+                            .matches(Lease::isHeld, "is held");
+                }
+                assertThatExceptionOfType(LeaseUnavailableException.class)
+                        .isThrownBy(() -> nodes.get(1).acquire("free-0", TIME, Duration.ofDays(-200_000)))
+                        .withMessageContaining("held by n1");
+            } finally {
+                nodes.forEach(LeaseNode::close);
+            }
+        }
+
+        private List<LeaseNode> cell() {
             Cell cell = new Cell("test", List.of("n1", "n2", "n3"));
             InProcessNetwork network = new InProcessNetwork(cell, threads);
             AtomicReference<Now> now = new AtomicReference<>(START);
@@ -304,13 +335,7 @@ class LeaseConcurrencyTests {
             // The quarantine passes; from then on time stands still, so that no lease ends but by its release.
             now.updateAndGet(was -> later(was, TIME.multipliedBy(2)));
             nodes.forEach(LeaseNode::start);
-            List<LeaseNode> twice = new ArrayList<>(nodes);
-            twice.addAll(nodes);
-            try {
-                contend(twice);
-            } finally {
-                nodes.forEach(LeaseNode::close);
-            }
+            return nodes;
         }
     }
 
@@ -448,8 +473,59 @@ class LeaseConcurrencyTests {
             }
         }
 
+        private static void await(BooleanSupplier condition) {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (!condition.getAsBoolean()) {
+                assertThat(System.nanoTime() - end).isNegative();
+                Thread.yield();
+            }
+        }
+
         private void dispatch(Dispatcher dispatcher, String key, Runnable code) {
             dispatcher.dispatch(List.of(new Dispatcher.Task(key, code)));
+        }
+
+        /** Whoever interrupted it came a moment too late. */
+        @Test
+        void areNotKeptBusyByAnInterruptWhenThereIsNothingToDo() throws Exception {
+            AtomicReference<Thread> worker = new AtomicReference<>();
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                dispatcher.execute(() -> worker.set(Thread.currentThread()));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                Thread thread = worker.get();
+                await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+                thread.interrupt();
+                await(() -> !thread.isInterrupted());
+            }
+        }
+
+        @Test
+        void thatAreToRunAtOnceDoNotNeedAThreadEach() throws Exception {
+            CountDownLatch release = new CountDownLatch(1);
+            AtomicInteger done = new AtomicInteger();
+            Set<Thread> threads = ConcurrentHashMap.newKeySet();
+            int tasks = 4 * Dispatcher.MOST_AT_ONCE;
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                for (int i = 0; i < tasks; i++) {
+                    boolean blocks = i < Dispatcher.MOST_AT_ONCE;
+                    dispatcher.executeAtOnce(() -> {
+                        threads.add(Thread.currentThread());
+                        if (blocks) {
+                            awaitSafely(release);
+                        }
+                        done.incrementAndGet();
+                    });
+                }
+                // The others do not wait for those.
+                await(() -> done.get() == tasks - Dispatcher.MOST_AT_ONCE);
+                release.countDown();
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                assertThat(done).hasValue(tasks);
+                assertThat(threads).hasSizeLessThan(Dispatcher.MOST_AT_ONCE + 50);
+                dispatcher.executeAtOnce(done::incrementAndGet);
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(done).hasValue(tasks + 1);
         }
 
         @Test

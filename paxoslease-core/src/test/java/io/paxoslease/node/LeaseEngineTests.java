@@ -87,6 +87,35 @@ class LeaseEngineTests {
         }
     }
 
+    /** What a suspend has used up of a lease is known by the wall clock only. */
+    @Nested
+    class X7ALeaseThatHasTimeLeft {
+
+        private static final long SUSPENDED = 5_500;
+
+        @ParameterizedTest
+        @ValueSource(booleans = {true, false})
+        void isExtendedAfterASuspend(boolean standing) {
+            Claim claim = standing ? Claim.standing("r", LEASE, 0) : Claim.patient("r", LEASE, 10 * LEASE);
+            claim.autoExtend = true;
+            take(claim);
+            engine.settleAll(after(2_000), out);
+            deliver(after(2_000));
+            assertThat(claim.tenure.deadline().remainingNanos(after(2_000))).isGreaterThan(2_000 * MILLI);
+            for (long millis = 2_000; millis < 8_000; millis++) {
+                engine.onTime(after(millis), out);
+                deliver(after(millis));
+            }
+            assertThat(out.notices)
+                    .noneMatch(Notice.Lost.class::isInstance)
+                    .anyMatch(Notice.Extended.class::isInstance);
+        }
+
+        private Now after(long millis) {
+            return new Now(at(millis).nanos(), at(millis + SUSPENDED).wallMillis());
+        }
+    }
+
     @Nested
     class ASeenEnd {
 
@@ -227,6 +256,49 @@ class LeaseEngineTests {
                 engine.onResponse(1, other.handle(request, now), now, out);
             }
             out.requests.clear();
+        }
+    }
+
+    /** The others recorded a proposal, and neither their answers nor the release that followed arrived. */
+    @Nested
+    class X5ARecordOfOnesOwn {
+
+        private final LocalAcceptor[] acceptors = new LocalAcceptor[3];
+        private final LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+
+        X5ARecordOfOnesOwn() {
+            for (int i = 0; i < acceptors.length; i++) {
+                acceptors[i] = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)));
+                acceptors[i].open(true, at(0));
+            }
+        }
+
+        private void deliver(boolean connected, Now now) {
+            for (int r = 0; r < out.requests.size(); r++) {
+                for (int i = 0; i < (connected ? acceptors.length : 1); i++) {
+                    Response response = out.isFor(i, r) ? acceptors[i].handle(out.requests.get(r), now) : null;
+                    if (response != null) {
+                        engine.onResponse(i, response, now, out);
+                    }
+                }
+            }
+            out.requests.clear();
+        }
+
+        @Test
+        void doesNotKeepTheLeaseFromItsOwnNodeUntilItEnds() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            engine.submit(claim, at(1), out);
+            Request proposal = out.requests.get(0);
+            for (LocalAcceptor each : acceptors) {
+                each.handle(proposal, at(1));
+            }
+            out.requests.clear();
+            for (long millis = 2; millis < 4_000 && claim.tenure == null; millis++) {
+                engine.onTime(at(millis), out);
+                deliver(millis > 1_500, at(millis));
+            }
+            assertThat(claim.tenure).isNotNull();
         }
     }
 

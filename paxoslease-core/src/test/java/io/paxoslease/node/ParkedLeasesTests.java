@@ -86,6 +86,17 @@ class ParkedLeasesTests {
             assertThat(parked.rows(Integer.MAX_VALUE)).hasSize(due.size());
         }
 
+        /** A process that was frozen, or a machine that was suspended while the monotonic clock went on. */
+        @Test
+        void isDueHoweverLateItIsLookedFor() {
+            for (int days : new int[] {1, 24, 26, 40, 50, 400}) {
+                parked.park(new Row("a", null, true, at(5_000).nanos(), 0, 0));
+                assertThat(takeDue(at(86_400_000L * days), 10, GOES_ON))
+                        .as("%d days", days)
+                        .hasSize(1);
+            }
+        }
+
         @Test
         void isPromisedNoLaterThanTheFirstIsDue() {
             parked.park(new Row("b", null, true, START + 20 * MILLI, 0, 0));

@@ -173,11 +173,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 57112e1048c26c50479f6cda92e82fbe6ae45a4bab648c23da6f449574b7d85f",
-        "2, c866ec1e08ea13f2209232c3115b1c5a251585b7a61fa23f55ffa71399b1e766",
-        "5, 6e60dee1ce2f05327dc1f6c528271535096ba0d121331e4be7a06dff37ec5d36",
-        "8, 3e84b3cd95ee9f562a8672e3aaf38166b8f25a2ed8911ddd56c5f94aee333066",
-        "13, 74294cd38a08b37b2c7ffed32c2c7c156e688585af339f5b5547abd084a9355d"
+        "1, b077647fea9cbf30e520b5cf4c0554326de102b9bd87dd13cd0f90ba94419d46",
+        "2, e384153caace0b2593dd55461e81d7eaa8149aadb0e81e4d33b7e12d2aee0c87",
+        "5, b2cf32cfa4085b7a61f6a02ba71de145f38aaecc92ea747add3e3625720e6a2f",
+        "8, 77bd6a9fae2c3c7e5c0f3b7b62190595ad68be1ccfcb94558835edee4a5eaecf",
+        "13, 645bb1082eff803540ddf301a612833f171db4100775274c4dba28e72b2dddfa"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -309,6 +309,35 @@ class ProposerTests {
             assertThat(effects).contains(new Effect.Broadcast(new ReleaseRequest("r", ballot)));
         }
 
+        /** The release that was sent then did not arrive everywhere. */
+        @Test
+        void releasesARecordOfItsOwnThatItMeets() {
+            startProposing(0);
+            proposer.giveUp("r", at(0), effects);
+            Ballot former = ballot;
+            start(1);
+            prepared(0, new AcceptedLease(former, 9 * SECOND), 1);
+            assertThat(effects).noneMatch(effect -> effect.equals(release(former)));
+            prepared(1, new AcceptedLease(new Ballot(former.counter() - 1, former.owner()), 9 * SECOND), 1);
+            assertThat(effects).last().isEqualTo(release(former));
+        }
+
+        @Test
+        void keepsARecordOfItsOwnWhileItHoldsTheLease() {
+            win(0);
+            Ballot base = ballot;
+            start(1);
+            proposer.giveUp("r", at(1), effects);
+            start(2);
+            prepared(0, new AcceptedLease(new Ballot(base.counter() + 1, base.owner()), 9 * SECOND), 2);
+            prepared(1, new AcceptedLease(new Ballot(base.counter() + 1, base.owner()), 9 * SECOND), 2);
+            assertThat(effects).last().isInstanceOf(Effect.Abandoned.class);
+        }
+
+        private Effect release(Ballot released) {
+            return new Effect.Broadcast(new ReleaseRequest("r", released));
+        }
+
         @Test
         void sendsNothingForAnAttemptThatNeverProposed() {
             start(0);
