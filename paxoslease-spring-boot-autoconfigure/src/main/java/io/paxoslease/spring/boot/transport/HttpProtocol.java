@@ -3,7 +3,6 @@ package io.paxoslease.spring.boot.transport;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Executor;
 
 /** A frame is one HTTP/1.1 POST. */
 final class HttpProtocol implements Protocol {
@@ -14,13 +13,18 @@ final class HttpProtocol implements Protocol {
     HttpProtocol(MemberUrl url, int maxResponseBytes) {
         this.maxResponseBytes = maxResponseBytes;
         this.requestHead = ("POST " + url.url().getRawPath() + " HTTP/1.1\r\nHost: "
-                        + url.url().getRawAuthority() + "\r\nContent-Type: " + FrameChannels.CONTENT_TYPE
+                        + withoutZone(url.url().getRawAuthority()) + "\r\nContent-Type: " + FrameChannels.CONTENT_TYPE
                         + "\r\nContent-Length: ")
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
+    /** Which interface an address of this machine's link is reached by is nobody else's business, and Tomcat refuses to hear it. */
+    private static String withoutZone(String authority) {
+        return authority.replaceFirst("%[^]]*]", "]");
+    }
+
     @Override
-    public ByteStream stream(SocketChannel socket, Executor tasks, Runnable whenDone) {
+    public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) {
         return new PlainStream(socket);
     }
 

@@ -24,6 +24,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -53,7 +54,7 @@ public final class HttpsFrameChannel implements FrameChannel {
     private volatile @Nullable Client client;
     private volatile boolean closed;
 
-    private record Member(MemberUrl url, Semaphore permits) {}
+    private record Member(MemberUrl url, Semaphore permits, AtomicInteger refusals) {}
 
     private record Client(@Nullable SSLContext context, HttpClient http, long sinceNanos) {}
 
@@ -86,7 +87,10 @@ public final class HttpsFrameChannel implements FrameChannel {
             long shortestUseNanos) {
         members.forEach((member, base) -> this.members.put(
                 member,
-                new Member(MemberUrl.of(member, base, basePath, "https"), new Semaphore(MAX_EXCHANGES_PER_MEMBER))));
+                new Member(
+                        MemberUrl.of(member, base, basePath, "https"),
+                        new Semaphore(MAX_EXCHANGES_PER_MEMBER),
+                        new AtomicInteger())));
         this.maxResponseBytes = maxResponseBytes;
         this.sslContext = sslContext;
         this.shortestUseNanos = shortestUseNanos;
@@ -115,11 +119,15 @@ public final class HttpsFrameChannel implements FrameChannel {
             underWay.remove(outcome);
             receiver.permits().release();
         });
-        outcome.orTimeout(exchange.timeoutNanos, TimeUnit.NANOSECONDS);
+        try {
+            outcome.orTimeout(exchange.timeoutNanos, TimeUnit.NANOSECONDS);
+        } catch (OutOfMemoryError noThread) {
+            outcome.completeExceptionally(noThread);
+        }
         if (closed) {
             outcome.completeExceptionally(url.closed());
         } else {
-            send(url, exchange, outcome);
+            send(receiver, exchange, outcome);
         }
         return outcome.handle((reply, failure) -> {
             if (failure != null) {
@@ -129,9 +137,9 @@ public final class HttpsFrameChannel implements FrameChannel {
         });
     }
 
-    private void send(MemberUrl url, Exchange exchange, CompletableFuture<FrameReply> outcome) {
+    private void send(Member receiver, Exchange exchange, CompletableFuture<FrameReply> outcome) {
         try {
-            HttpRequest request = HttpRequest.newBuilder(url.url())
+            HttpRequest request = HttpRequest.newBuilder(receiver.url().url())
                     .header("Content-Type", FrameChannels.CONTENT_TYPE)
                     .POST(HttpRequest.BodyPublishers.ofByteArray(exchange.frame))
                     .build();
@@ -141,15 +149,13 @@ public final class HttpsFrameChannel implements FrameChannel {
             sent.whenComplete((response, thrown) -> {
                 Throwable failure = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
                 if (failure == null) {
-                    if (response.statusCode() != FrameChannels.OK) {
-                        leaveOldConnections();
-                    }
+                    noteStatus(receiver, response.statusCode());
                     outcome.complete(new FrameReply(response.statusCode(), response.body()));
                 } else if (exchange.retried || outcome.isDone() || !mayHaveBeenDead(failure)) {
                     outcome.completeExceptionally(failure);
                 } else {
                     exchange.retried = true;
-                    send(url, exchange, outcome);
+                    send(receiver, exchange, outcome);
                 }
             });
         } catch (RuntimeException | OutOfMemoryError failure) {
@@ -185,6 +191,15 @@ public final class HttpsFrameChannel implements FrameChannel {
         HttpClient http = (context == null ? builder : builder.sslContext(context)).build();
         client = new Client(context, http, System.nanoTime());
         return http;
+    }
+
+    /** Less and less often while a member goes on refusing: what is left may stay until a garbage collection. */
+    private void noteStatus(Member member, int status) {
+        if (status == FrameChannels.OK) {
+            member.refusals().set(0);
+        } else if (Integer.bitCount(member.refusals().incrementAndGet()) == 1) {
+            leaveOldConnections();
+        }
     }
 
     /** Who refuses may be somebody else who has the member's address by now, or had it; only a new client forgets where it is connected to. */

@@ -38,6 +38,7 @@ record MemberUrl(String member, URI url) {
 
     private static void requireHost(String member, URI base) {
         require(base.getHost() != null, member, base, "has no valid host name (letters, digits, dots and hyphens): ");
+        require(base.getPort() <= 65_535, member, base, "must have a port of 65535 at most: ");
         require(
                 base.getRawUserInfo() == null && base.getRawQuery() == null && base.getRawFragment() == null,
                 member,

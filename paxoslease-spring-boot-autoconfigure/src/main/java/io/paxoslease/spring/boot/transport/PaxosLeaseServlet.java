@@ -145,15 +145,33 @@ public final class PaxosLeaseServlet extends HttpServlet {
         } else if (!slowBodies.tryAcquire()) {
             refuseUnread(request, response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
         } else if (request.isAsyncSupported() && !isReplaced(request, input)) {
-            AsyncContext async = request.startAsync(request, response);
-            SlowBody slow = new SlowBody(async, input, response, handler, body);
-            async.addListener(slow);
-            async.setTimeout(bodyTime.toMillis());
-            input.setReadListener(slow);
+            readLater(request, response, handler, input, body);
         } else {
             try {
                 readHere(response, handler, body);
             } finally {
+                slowBodies.release();
+            }
+        }
+    }
+
+    private void readLater(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FrameHandler handler,
+            ServletInputStream input,
+            RequestBody body) {
+        boolean begun = false;
+        try {
+            AsyncContext async = request.startAsync(request, response);
+            SlowBody slow = new SlowBody(async, input, response, handler, body);
+            async.addListener(slow);
+            begun = true;
+            async.setTimeout(bodyTime.toMillis());
+            input.setReadListener(slow);
+        } finally {
+            if (!begun) {
+                // For example because a filter has begun something asynchronous already.
                 slowBodies.release();
             }
         }

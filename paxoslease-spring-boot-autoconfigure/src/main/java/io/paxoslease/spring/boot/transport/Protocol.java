@@ -3,7 +3,6 @@ package io.paxoslease.spring.boot.transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.Executor;
 
 /** How frames travel on the connections to one member: whether encrypted, and how their ends are told. Safe for any thread. */
 interface Protocol {
@@ -11,10 +10,10 @@ interface Protocol {
     /**
      * The bytes of a new connection, which may not be connected yet.
      *
-     * @param tasks runs what a handshake has to calculate, or to ask somebody for; may reject it
-     * @param whenDone called by a thread of the executor when the stream is no longer busy with that
+     * @param calculator runs what a handshake has to calculate
+     * @param whenDone called by a thread of the calculator when the stream is no longer busy with that
      */
-    ByteStream stream(SocketChannel socket, Executor tasks, Runnable whenDone) throws IOException;
+    ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException;
 
     /** All bytes of a request with a frame. */
     ByteBuffer request(byte[] frame);

@@ -11,6 +11,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** One connection to a member, with at most one exchange on it. Guarded by the monitor of its member. */
@@ -26,6 +27,7 @@ final class SocketConnection {
     private ReplyParser reply;
     private ByteBuffer unwritten = ByteBuffer.allocate(0);
     private boolean reused;
+    private final int firstAddress;
     private long idleSinceNanos;
 
     private SocketConnection(
@@ -34,7 +36,8 @@ final class SocketConnection {
             Selector selector,
             Protocol protocol,
             Exchange exchange,
-            List<InetAddress> otherAddresses)
+            List<InetAddress> otherAddresses,
+            int firstAddress)
             throws IOException {
         this.member = member;
         this.socket = socket;
@@ -42,6 +45,7 @@ final class SocketConnection {
         this.exchange = exchange;
         this.reply = protocol.newParser();
         this.otherAddresses = otherAddresses;
+        this.firstAddress = firstAddress;
         this.key = socket.register(selector, SelectionKey.OP_CONNECT, this);
     }
 
@@ -50,6 +54,7 @@ final class SocketConnection {
             SocketMember member,
             Exchange exchange,
             List<InetAddress> addresses,
+            int firstAddress,
             int port,
             Selector selector,
             Protocol protocol)
@@ -60,8 +65,8 @@ final class SocketConnection {
             socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
             socket.connect(new InetSocketAddress(addresses.get(0), port));
             return new SocketConnection(
-                    member, socket, selector, protocol, exchange, addresses.subList(1, addresses.size()));
-        } catch (IOException | RuntimeException failure) {
+                    member, socket, selector, protocol, exchange, addresses.subList(1, addresses.size()), firstAddress);
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
             socket.close();
             throw failure;
         }
@@ -79,6 +84,11 @@ final class SocketConnection {
     /** The addresses to try if this one does not connect. */
     List<InetAddress> otherAddresses() {
         return otherAddresses;
+    }
+
+    /** What was the member's first address when this one was opened. */
+    int firstAddress() {
+        return firstAddress;
     }
 
     boolean isConnecting() {
@@ -107,14 +117,20 @@ final class SocketConnection {
         exchange = next;
         reply = answer;
         unwritten = request;
-        return write();
+        try {
+            return write();
+        } catch (SSLException shownWhenRead) {
+            return true;
+        }
     }
 
-    private boolean write() {
+    private boolean write() throws SSLException {
         int interest = SelectionKey.OP_READ;
         try {
             stream.write(unwritten);
             interest = stream.interestOps();
+        } catch (SSLException untrusted) {
+            throw untrusted;
         } catch (IOException lost) {
             // Perhaps after an early answer, which can still be read.
         }

@@ -174,6 +174,8 @@ public final class SocketFrameChannel implements FrameChannel {
                 deliver();
             } catch (Throwable impossible) {
                 goOnAfter(impossible, LOG, "The " + kind + " channel of " + name);
+                // For what is settled but not delivered.
+                selector.wakeup();
             }
         }
         members.values().forEach(SocketMember::close);

@@ -144,12 +144,15 @@ final class SocketMember {
                         this,
                         exchange,
                         addresses.subList(tried, addresses.size()),
+                        firstAddress,
                         url.port(),
                         channel.selector(),
                         protocol));
                 return;
             } catch (IOException next) {
                 failure = next;
+            } catch (RuntimeException | OutOfMemoryError next) {
+                failure = new IOException(next.toString(), next);
             }
         }
         fail(exchange, url.noConnection(failure));
@@ -186,7 +189,7 @@ final class SocketMember {
     }
 
     /** Whether a certificate is trusted may have to be asked over the network: no other exchange waits for that. */
-    void calculate(Runnable task) {
+    void calculate(Runnable calculation, Runnable giveBack) {
         // A connection that is given up meanwhile leaves its slot, not its thread.
         if (!calculations.tryAcquire()) {
             throw new RejectedExecutionException("handshakes of the " + MAX_CONNECTIONS + " connections before go on");
@@ -194,9 +197,11 @@ final class SocketMember {
         try {
             channel.resolver().execute(() -> {
                 try {
-                    task.run();
+                    calculation.run();
                 } finally {
+                    // First: the connection may go on with the next step at once.
                     calculations.release();
+                    giveBack.run();
                 }
             });
         } catch (RuntimeException | OutOfMemoryError failure) {
@@ -281,13 +286,22 @@ final class SocketMember {
 
     /** Fails what is overdue and says after how long that is the case next. */
     synchronized OptionalLong expire(long nowNanos) {
+        int tried = firstAddress;
         for (SocketConnection connection : List.copyOf(connections)) {
             Exchange exchange = connection.exchange();
             if (exchange != null && exchange.isOverdue(nowNanos)) {
                 boolean connecting = connection.isConnecting();
-                firstAddress += connecting ? 1 : 0;
+                if (connecting && connection.firstAddress() == tried) {
+                    // Once, however many found out.
+                    firstAddress = tried + 1;
+                }
                 drop(connection);
                 fail(exchange, connecting ? url.noConnection(exchange) : url.noAnswer(exchange));
+                if (!connecting) {
+                    // The idle ones would cost a time-out each.
+                    idle.forEach(this::drop);
+                    idle.clear();
+                }
             }
         }
         unresolved.removeIf(exchange -> expire(exchange, nowNanos));

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Answers the frames of other nodes on a port of its own, as {@link TcpProtocol} draws them. One thread reads, has them handled and writes the
  * answers, which spares the change of threads that a web server makes for each request; handshakes of encrypted connections are
- * calculated by another.
+ * calculated by others.
  *
  * <p>Nobody is authenticated before a whole frame is read, so all is bounded: the number of connections, of frames of which only a part has
  * come, the time for such a part, for a handshake and for taking an answer, and how long a connection may be idle. Where connections or
@@ -42,6 +42,9 @@ public final class TcpFrameServer implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(TcpFrameServer.class.getName());
 
     private static final int BACKLOG = 128;
+    /** Whether a certificate was revoked may be asked over the network: one that takes long must not keep the other members out. */
+    private static final int MAX_HANDSHAKES = 4;
+
     private static final int MAX_HANDSHAKES_WAITING = 64;
     private static final int INPUT_BYTES = 64 * 1024;
     private static final long CLOSE_MILLIS = 2_000;
@@ -101,12 +104,13 @@ public final class TcpFrameServer implements AutoCloseable {
         this.sslContext = sslContext;
         this.limits = limits;
         this.handshakes = new ThreadPoolExecutor(
-                0,
-                1,
+                MAX_HANDSHAKES,
+                MAX_HANDSHAKES,
                 10,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(MAX_HANDSHAKES_WAITING),
                 task -> daemon(task, "tls-server"));
+        handshakes.allowCoreThreadTimeOut(true);
     }
 
     private Thread daemon(Runnable task, String suffix) {
@@ -274,7 +278,18 @@ public final class TcpFrameServer implements AutoCloseable {
             throw new SSLException("there is no SSL bundle");
         }
         return new TcpPeer(
-                socket, done -> TlsStream.server(socket, context, handshakes, done), handler, limits, this::resume);
+                socket,
+                done -> TlsStream.server(socket, context, this::calculate, done),
+                handler,
+                limits,
+                this::resume);
+    }
+
+    private void calculate(Runnable calculation, Runnable giveBack) {
+        handshakes.execute(() -> {
+            calculation.run();
+            giveBack.run();
+        });
     }
 
     /** A handshake was calculated; comes from another thread. */

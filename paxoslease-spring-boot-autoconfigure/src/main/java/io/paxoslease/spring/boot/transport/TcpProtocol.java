@@ -3,7 +3,6 @@ package io.paxoslease.spring.boot.transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -35,7 +34,7 @@ final class TcpProtocol implements Protocol {
     }
 
     @Override
-    public ByteStream stream(SocketChannel socket, Executor tasks, Runnable whenDone) throws IOException {
+    public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
         if (!url.isEncrypted()) {
             return new PlainStream(socket);
         }
@@ -43,7 +42,7 @@ final class TcpProtocol implements Protocol {
         if (context == null) {
             throw new SSLException("there is no SSL bundle for it");
         }
-        return TlsStream.client(socket, context, url.host(), url.port(), tasks, whenDone);
+        return TlsStream.client(socket, context, url.host(), url.port(), calculator, whenDone);
     }
 
     @Override

@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Bytes encrypted by TLS 1.3, both sides authenticated. The first {@link #read} or {@link #write} begins the handshake, and each carries it on; what is offered to
  * {@code write} before it is over is not taken.
  *
- * <p>The expensive steps of the handshake are run by an executor. Until it says that it is done, the stream is busy and belongs to it: reads and
+ * <p>The expensive steps of the handshake are run by a {@link Calculator}. Until it says that it is done, the stream is busy and belongs to it: reads and
  * writes do nothing. Afterwards the owner must read, then write, without waiting for the selector, since what is next may be here already.
  *
  * <p>Memory is bounded whatever the other side does: one record received, one to send, and no further bytes from a peer that does not read the
@@ -36,7 +35,7 @@ final class TlsStream implements ByteStream {
 
     private final SocketChannel socket;
     private final SSLEngine engine;
-    private final Executor tasks;
+    private final Calculator calculator;
     private final Runnable whenDone;
 
     private final int recordBytes;
@@ -44,7 +43,7 @@ final class TlsStream implements ByteStream {
     private final ByteBuffer encrypted;
     private boolean begun;
 
-    /** Hands the engine over: set by the owner before the tasks are, cleared by the executor's thread after them. */
+    /** Hands the engine over: set by the owner before the tasks are, cleared by the calculator's thread after them. */
     private volatile boolean busy;
 
     private @Nullable RuntimeException failureOfTask;
@@ -52,13 +51,13 @@ final class TlsStream implements ByteStream {
     /**
      * Takes over a connected, non-blocking socket and an engine that was not used.
      *
-     * @param tasks runs the expensive steps of the handshake, at once or later; may reject them, but must not drop them
-     * @param whenDone called by a thread of the executor when the stream is no longer busy, perhaps after the owner has seen that already
+     * @param calculator runs the expensive steps of the handshake
+     * @param whenDone called by a thread of the calculator when the stream is no longer busy, perhaps after the owner has seen that already
      */
-    TlsStream(SocketChannel socket, SSLEngine engine, Executor tasks, Runnable whenDone) {
+    TlsStream(SocketChannel socket, SSLEngine engine, Calculator calculator, Runnable whenDone) {
         this.socket = socket;
         this.engine = engine;
-        this.tasks = tasks;
+        this.calculator = calculator;
         this.whenDone = whenDone;
         recordBytes = engine.getSession().getPacketBufferSize();
         received = ByteBuffer.allocate(recordBytes);
@@ -71,7 +70,7 @@ final class TlsStream implements ByteStream {
      * @param host a name or an address, an IPv6 address with or without brackets
      */
     static TlsStream client(
-            SocketChannel socket, SSLContext context, String host, int port, Executor tasks, Runnable whenDone) {
+            SocketChannel socket, SSLContext context, String host, int port, Calculator calculator, Runnable whenDone) {
         String name = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
         SSLEngine engine = context.createSSLEngine(name, port);
         engine.setUseClientMode(true);
@@ -79,18 +78,18 @@ final class TlsStream implements ByteStream {
         parameters.setProtocols(PROTOCOLS);
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         engine.setSSLParameters(parameters);
-        return new TlsStream(socket, engine, tasks, whenDone);
+        return new TlsStream(socket, engine, calculator, whenDone);
     }
 
     /** The answering side, which accepts only clients with a certificate. */
-    static TlsStream server(SocketChannel socket, SSLContext context, Executor tasks, Runnable whenDone) {
+    static TlsStream server(SocketChannel socket, SSLContext context, Calculator calculator, Runnable whenDone) {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(false);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setProtocols(PROTOCOLS);
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
-        return new TlsStream(socket, engine, tasks, whenDone);
+        return new TlsStream(socket, engine, calculator, whenDone);
     }
 
     @Override
@@ -200,7 +199,7 @@ final class TlsStream implements ByteStream {
         }
     }
 
-    /** Hands the engine to the executor, which may have returned it already when this returns. */
+    /** Hands the engine to the calculator, which may have returned it already when this returns. */
     private void runTasks() throws IOException {
         Runnable first = engine.getDelegatedTask();
         if (first == null) {
@@ -208,21 +207,26 @@ final class TlsStream implements ByteStream {
         }
         busy = true;
         try {
-            tasks.execute(() -> {
-                try {
-                    for (Runnable task = first; task != null; task = engine.getDelegatedTask()) {
-                        task.run();
-                    }
-                } catch (RuntimeException failure) {
-                    failureOfTask = failure;
-                } finally {
-                    busy = false;
-                    whenDone.run();
-                }
+            calculator.run(() -> calculate(first), () -> {
+                busy = false;
+                whenDone.run();
             });
         } catch (RejectedExecutionException full) {
             busy = false;
-            throw new IOException("too many handshakes at once", full);
+            throw new SSLException("too many handshakes at once", full);
+        } catch (RuntimeException | OutOfMemoryError noThread) {
+            busy = false;
+            throw new SSLException("no handshake: " + noThread, noThread);
+        }
+    }
+
+    private void calculate(Runnable first) {
+        try {
+            for (Runnable task = first; task != null; task = engine.getDelegatedTask()) {
+                task.run();
+            }
+        } catch (RuntimeException failure) {
+            failureOfTask = failure;
         }
     }
 

@@ -9,6 +9,7 @@ import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -397,11 +398,19 @@ class SocketFrameChannelTests {
                 return;
             }
             PeerServer server = closing(PeerServer.on(socket, "http", PeerServer.Peer::echo));
-            SocketFrameChannel channel =
-                    channel(URI.create("http://[::1]:" + server.url().getPort()));
-            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
-            assertThat(server.requests.get(0).head())
-                    .contains("\r\nHost: [::1]:" + server.url().getPort() + "\r\n");
+            // The interface by which an address is reached is not for the server to hear.
+            String zone = "%"
+                    + NetworkInterface.getByInetAddress(InetAddress.getByName("::1"))
+                            .getName();
+            for (String address : List.of("::1", "::1" + zone)) {
+                SocketFrameChannel channel = channel(
+                        URI.create("http://[" + address + "]:" + server.url().getPort()));
+                assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            }
+            assertThat(server.requests)
+                    .hasSize(2)
+                    .allMatch(request -> request.head()
+                            .contains("\r\nHost: [::1]:" + server.url().getPort() + "\r\n"));
         }
 
         @Test
@@ -421,6 +430,31 @@ class SocketFrameChannelTests {
 
     @Nested
     class Failures {
+
+        /** As after a power failure: nobody says that the connections are of no use. */
+        @Test
+        void costOneTimeOutForAllConnectionsToAMemberThatIsGone() throws Exception {
+            CountDownLatch both = new CountDownLatch(2);
+            PeerServer server = server(peer -> {
+                boolean gone = peer.number <= 2;
+                for (PeerServer.Request next = peer.request(); next != null; next = peer.request()) {
+                    if (!gone || both.getCount() > 0) {
+                        both.countDown();
+                        both.await();
+                        peer.answer(next.body());
+                    }
+                }
+            });
+            SocketFrameChannel channel = channel(server.url());
+            List<CompletableFuture<FrameReply>> replies =
+                    List.of(send(channel, frame(1), LONG), send(channel, frame(2), LONG));
+            for (CompletableFuture<FrameReply> reply : replies) {
+                assertThat(reply.get().status()).isEqualTo(200);
+            }
+            assertThat(timelyFailure(channel, SHORT)).contains("no answer from ");
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+            assertThat(server.connections).hasValue(3);
+        }
 
         @Test
         void nameTheMemberThatRefuses() throws Exception {

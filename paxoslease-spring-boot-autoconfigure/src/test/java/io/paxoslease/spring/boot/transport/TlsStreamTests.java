@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
@@ -225,8 +224,9 @@ class TlsStreamTests {
         SocketChannel[] before = connected();
         SocketChannel[] behind = connected();
         Relay relay = new Relay(before[1], behind[0]);
-        End client = closing(new End(TlsStream.client(before[0], member, "localhost", 1, Runnable::run, () -> {})));
-        End server = closing(new End(TlsStream.server(behind[1], member, Runnable::run, () -> {})));
+        End client = closing(
+                new End(TlsStream.client(before[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {})));
+        End server = closing(new End(TlsStream.server(behind[1], member, TlsStreamTests::calculate, () -> {})));
         handshake(client, server, relay);
         server.stream.write(ByteBuffer.wrap("bye".getBytes(US_ASCII)));
         server.stream.close();
@@ -265,13 +265,13 @@ class TlsStreamTests {
         assertThatIOException().isThrownBy(client::read);
 
         SocketChannel[] unused = connected();
-        TlsStream neverBegun = TlsStream.client(unused[0], member, "localhost", 1, Runnable::run, () -> {});
+        TlsStream neverBegun = TlsStream.client(unused[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {});
         assertThatCode(neverBegun::close).doesNotThrowAnyException();
         assertThat(unused[0].isOpen()).isFalse();
         assertThat(readRaw(unused[1], 1)).isEmpty();
 
         SocketChannel[] broken = connected();
-        TlsStream begun = TlsStream.client(broken[0], member, "localhost", 1, Runnable::run, () -> {});
+        TlsStream begun = TlsStream.client(broken[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {});
         begun.write(NOTHING);
         broken[0].close();
         assertThatCode(begun::close).doesNotThrowAnyException();
@@ -290,9 +290,14 @@ class TlsStreamTests {
 
     @Test
     void aClientAcceptsTheCertificateOfTheHostItCalls() throws Exception {
-        End client = closing(
-                new End(TlsStream.client(clientSocket, otherHost, "other.example", 1, Runnable::run, () -> {})));
+        End client = closing(new End(
+                TlsStream.client(clientSocket, otherHost, "other.example", 1, TlsStreamTests::calculate, () -> {})));
         handshake(client, server(otherHost));
+    }
+
+    private static void calculate(Runnable calculation, Runnable giveBack) {
+        calculation.run();
+        giveBack.run();
     }
 
     private static void breakOnPurpose(SSLEngine engine) {
@@ -303,8 +308,9 @@ class TlsStreamTests {
     @ValueSource(strings = {"::1", "[::1]"})
     void theBracketsOfAnAddressAreNotPartOfTheName(String host) throws Exception {
         SSLContext broken = SSLContext.getInstance("TLS");
-        broken.init(null, new TrustManager[] {new ServerTrust(TlsStreamTests::breakOnPurpose)}, null);
-        End client = closing(new End(TlsStream.client(clientSocket, broken, host, 1, Runnable::run, () -> {})));
+        broken.init(null, new TrustManager[] {new EngineTrust(TlsStreamTests::breakOnPurpose)}, null);
+        End client =
+                closing(new End(TlsStream.client(clientSocket, broken, host, 1, TlsStreamTests::calculate, () -> {})));
         End server = server(member);
         until(() -> client.failure != null, client, server);
         assertThat(client.failure).hasStackTraceContaining("broken on purpose for ::1\n");
@@ -350,7 +356,7 @@ class TlsStreamTests {
         SSLEngine engine = member.createSSLEngine();
         engine.setUseClientMode(false);
         engine.setEnabledProtocols(new String[] {"TLSv1.2"});
-        End server = closing(new End(new TlsStream(serverSocket, engine, Runnable::run, () -> {})));
+        End server = closing(new End(new TlsStream(serverSocket, engine, TlsStreamTests::calculate, () -> {})));
         End client = client(member);
         untilBothFail(client, server);
     }
@@ -360,7 +366,7 @@ class TlsStreamTests {
         SSLEngine engine = member.createSSLEngine("localhost", 1);
         engine.setUseClientMode(true);
         engine.setEnabledProtocols(new String[] {"TLSv1.2"});
-        End client = closing(new End(new TlsStream(clientSocket, engine, Runnable::run, () -> {})));
+        End client = closing(new End(new TlsStream(clientSocket, engine, TlsStreamTests::calculate, () -> {})));
         End server = server(member);
         untilBothFail(client, server);
     }
@@ -368,7 +374,7 @@ class TlsStreamTests {
     @Test
     void aTrustManagerThatBreaksIsAnSslException() throws Exception {
         SSLContext broken = SSLContext.getInstance("TLS");
-        broken.init(null, new TrustManager[] {new ServerTrust(TlsStreamTests::breakOnPurpose)}, null);
+        broken.init(null, new TrustManager[] {new EngineTrust(TlsStreamTests::breakOnPurpose)}, null);
         End client = client(broken);
         End server = server(member);
         until(() -> client.failure != null, client, server);
@@ -425,7 +431,7 @@ class TlsStreamTests {
             SocketChannel[] ends = connected();
             ends[0].write(ByteBuffer.wrap(changed));
             ends[0].shutdownOutput();
-            End server = closing(new End(TlsStream.server(ends[1], member, Runnable::run, () -> {})));
+            End server = closing(new End(TlsStream.server(ends[1], member, TlsStreamTests::calculate, () -> {})));
             until(() -> server.ended || server.failure != null, server);
             if (server.failure != null) {
                 assertThat(server.failure).isInstanceOf(SSLException.class);
@@ -446,8 +452,9 @@ class TlsStreamTests {
             SocketChannel[] before = connected();
             SocketChannel[] behind = connected();
             Relay relay = new Relay(before[1], behind[0]);
-            End client = closing(new End(TlsStream.client(before[0], member, "localhost", 1, Runnable::run, () -> {})));
-            End server = closing(new End(TlsStream.server(behind[1], member, Runnable::run, () -> {})));
+            End client = closing(
+                    new End(TlsStream.client(before[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {})));
+            End server = closing(new End(TlsStream.server(behind[1], member, TlsStreamTests::calculate, () -> {})));
             handshake(client, server, relay);
 
             int place = i < 24 ? MEANINGFUL_IN_HEADER[i % 3] : 5 + random.nextInt(20_000);
@@ -469,7 +476,7 @@ class TlsStreamTests {
     @Test
     void newKeysAreAnsweredAtOnce() throws Exception {
         SSLEngine engine = clientEngine();
-        End client = closing(new End(new TlsStream(clientSocket, engine, Runnable::run, () -> {})));
+        End client = closing(new End(new TlsStream(clientSocket, engine, TlsStreamTests::calculate, () -> {})));
         End server = server(member);
         handshake(client, server);
         client.send(new byte[1]);
@@ -490,7 +497,7 @@ class TlsStreamTests {
     @Test
     void newKeysDoNotDisturbWhatPasses() throws Exception {
         SSLEngine engine = clientEngine();
-        End client = closing(new End(new TlsStream(clientSocket, engine, Runnable::run, () -> {})));
+        End client = closing(new End(new TlsStream(clientSocket, engine, TlsStreamTests::calculate, () -> {})));
         End server = server(member);
         handshake(client, server);
         for (int i = 0; i < 20; i++) {
@@ -508,8 +515,8 @@ class TlsStreamTests {
         SocketChannel[] behind = connected();
         behind[1].setOption(StandardSocketOptions.SO_SNDBUF, 65_536);
         SSLEngine engine = clientEngine();
-        End client = closing(new End(new TlsStream(clientSocket, engine, Runnable::run, () -> {})));
-        End server = closing(new End(TlsStream.server(behind[1], member, Runnable::run, () -> {})));
+        End client = closing(new End(new TlsStream(clientSocket, engine, TlsStreamTests::calculate, () -> {})));
+        End server = closing(new End(TlsStream.server(behind[1], member, TlsStreamTests::calculate, () -> {})));
         Relay relay = new Relay(serverSocket, behind[0]);
         handshake(client, server, relay);
 
@@ -550,7 +557,7 @@ class TlsStreamTests {
         End server = closing(new End(TlsStream.server(
                 serverSocket,
                 member,
-                tasks::add,
+                (calculation, giveBack) -> tasks.add(() -> calculate(calculation, giveBack)),
                 () -> doneBy.add(Thread.currentThread().getName()))));
         byte[] request = randomBytes(1, 1_000);
         client.send(request);
@@ -584,7 +591,11 @@ class TlsStreamTests {
     @Test
     void aBusyServerDoesNotTouchTheSocketUnlessItIsClosed() throws Exception {
         Queue<Runnable> tasks = new ArrayDeque<>();
-        End server = closing(new End(TlsStream.server(serverSocket, member, tasks::add, () -> {})));
+        End server = closing(new End(TlsStream.server(
+                serverSocket,
+                member,
+                (calculation, giveBack) -> tasks.add(() -> calculate(calculation, giveBack)),
+                () -> {})));
         client(member).stream.write(NOTHING);
         until(() -> !tasks.isEmpty(), server);
         clientSocket.close();
@@ -599,10 +610,12 @@ class TlsStreamTests {
 
     @Test
     void tasksOfManyThreadsDoNotMeetTheOwner() throws Exception {
-        Executor threadPerTask = task -> new Thread(task).start();
+        Calculator threadPerTask =
+                (calculation, giveBack) -> new Thread(() -> calculate(calculation, giveBack)).start();
         for (int i = 0; i < 30; i++) {
             SocketChannel[] ends = connected();
-            End client = closing(new End(TlsStream.client(ends[0], member, "localhost", 1, Runnable::run, () -> {})));
+            End client = closing(
+                    new End(TlsStream.client(ends[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {})));
             End server = closing(new End(TlsStream.server(ends[1], member, threadPerTask, () -> {})));
             handshake(client, server);
             client.close();
@@ -616,7 +629,7 @@ class TlsStreamTests {
         End server = closing(new End(TlsStream.server(
                 serverSocket,
                 member,
-                task -> {
+                (calculation, giveBack) -> {
                     throw new RejectedExecutionException("full");
                 },
                 () -> {})));
@@ -867,11 +880,12 @@ class TlsStreamTests {
     }
 
     private End client(SSLContext context) {
-        return closing(new End(TlsStream.client(clientSocket, context, "localhost", 1, Runnable::run, () -> {})));
+        return closing(
+                new End(TlsStream.client(clientSocket, context, "localhost", 1, TlsStreamTests::calculate, () -> {})));
     }
 
     private End server(SSLContext context) {
-        return closing(new End(TlsStream.server(serverSocket, context, Runnable::run, () -> {})));
+        return closing(new End(TlsStream.server(serverSocket, context, TlsStreamTests::calculate, () -> {})));
     }
 
     /** For those who want new keys. */

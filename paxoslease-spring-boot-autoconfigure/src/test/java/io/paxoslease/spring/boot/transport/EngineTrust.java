@@ -6,12 +6,12 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** Trusts the server that an engine is connected to unless the test says otherwise, and nobody else. */
-final class ServerTrust extends X509ExtendedTrustManager {
+/** Trusts the other side of an engine unless the test says otherwise, and nobody else. */
+final class EngineTrust extends X509ExtendedTrustManager {
 
     private final Consumer<SSLEngine> check;
 
-    ServerTrust(Consumer<SSLEngine> check) {
+    EngineTrust(Consumer<SSLEngine> check) {
         this.check = check;
     }
 
@@ -27,7 +27,7 @@ final class ServerTrust extends X509ExtendedTrustManager {
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
-        throw new UnsupportedOperationException();
+        check.accept(engine);
     }
 
     @Override
