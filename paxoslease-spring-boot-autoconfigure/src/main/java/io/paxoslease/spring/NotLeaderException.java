@@ -2,8 +2,14 @@ package io.paxoslease.spring;
 
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.ResponseStatus;
 
-/** Thrown by a method with {@code @LeaderOnly(otherwise = THROW)} on a node that does not lead. */
+/**
+ * Thrown by a method with {@code @LeaderOnly(otherwise = THROW)} on a node that does not lead. Where it leaves a controller the answer is 503: another
+ * instance may do better.
+ */
+@ResponseStatus(HttpStatus.SERVICE_UNAVAILABLE)
 public class NotLeaderException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
