@@ -317,6 +317,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     @Override
     public void stop(Runnable callback) {
         running = false;
+        Thread stopper = Thread.currentThread();
         CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
         GuardedLeases leases = guarded.getIfAvailable();
         if (leases != null) {
@@ -326,17 +327,18 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         Duration drainTimeout = properties.shutdown().drainTimeout();
         idle.copy()
                 .orTimeout(drainTimeout.toMillis(), TimeUnit.MILLISECONDS)
-                .whenCompleteAsync((done, late) -> release(late, callback), PaxosLeaseLifecycle::onThreadOfItsOwn);
+                .whenCompleteAsync(
+                        (done, late) -> release(late, stopper, callback), PaxosLeaseLifecycle::onThreadOfItsOwn);
     }
 
-    private void release(@Nullable Throwable late, Runnable callback) {
+    private void release(@Nullable Throwable late, Thread stopper, Runnable callback) {
         if (late != null && !running) {
             LOG.warn("PaxosLease: guarded calls still run after "
                     + properties.shutdown().drainTimeout() + "; their leases are released all the same");
         }
         try {
             if (releaseUnlessRunning()) {
-                events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT));
+                events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT, stopper));
             }
         } finally {
             callback.run();

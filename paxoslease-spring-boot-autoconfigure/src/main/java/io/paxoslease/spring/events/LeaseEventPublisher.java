@@ -127,6 +127,11 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         boolean isIdle() {
             return !running && events.isEmpty() && busy.isEmpty();
         }
+
+        /** Whatever a thread has to do that waits itself: to wait for it would be in vain. */
+        boolean isIdleBut(Thread thread) {
+            return !running && events.isEmpty() && busy.values().stream().allMatch(inbox -> inbox.worker == thread);
+        }
     }
 
     /** A listener that is at work, and what waits for it. */
@@ -358,8 +363,20 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
      * @return whether all is delivered; false also if this thread was interrupted, which stays set
      */
     public boolean awaitDelivered(Duration atMost) {
+        return awaitDelivered(atMost, Thread.currentThread());
+    }
+
+    /**
+     * The same while another thread waits for this one: if that is a listener's, which closes the context for example, it is left out.
+     *
+     * @param atMost how long to wait at most
+     * @param waiter the thread that waits
+     * @return whether all is delivered but to the listener of that thread; false also if this thread was interrupted, which stays set
+     */
+    public boolean awaitDelivered(Duration atMost, Thread waiter) {
         synchronized (monitor) {
-            return !ready || await(atMost, () -> lanes.values().stream().noneMatch(lane -> lane.open) && isIdle());
+            return !ready
+                    || await(atMost, () -> lanes.values().stream().noneMatch(lane -> lane.open) && areIdleBut(waiter));
         }
     }
 
@@ -377,10 +394,11 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     /**
      * Takes nothing new, tells the end of every tenure that has none yet (as lost: nothing else is known), and waits a little for
-     * the listeners; those that block are interrupted.
+     * the listeners; those that block are interrupted. A listener may call it, and is not waited for then.
      */
     @Override
     public void close() {
+        Thread self = Thread.currentThread();
         synchronized (monitor) {
             if (closed) {
                 return;
@@ -394,9 +412,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                         run(lane);
                     }
                 }
-                if (!await(CLOSING, this::isIdle)) {
-                    interruptListeners();
-                    if (!await(CLOSING, this::isIdle)) {
+                if (!await(CLOSING, () -> areIdleBut(self))) {
+                    interruptListenersBut(self);
+                    if (!await(CLOSING, () -> areIdleBut(self))) {
                         LOG.warn("Some listeners of lease events were still busy when the context was closed");
                     }
                 }
@@ -405,14 +423,18 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         threads.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
     }
 
-    private void interruptListeners() {
+    private void interruptListenersBut(Thread self) {
         for (Lane lane : lanes.values()) {
             for (Inbox inbox : new ArrayList<>(lane.busy.values())) {
-                if (inbox.worker != null) {
+                if (inbox.worker != null && inbox.worker != self) {
                     inbox.worker.interrupt();
                 }
             }
         }
+    }
+
+    private boolean areIdleBut(Thread thread) {
+        return lanes.values().stream().allMatch(lane -> lane.isIdleBut(thread));
     }
 
     private boolean isIdle() {

@@ -14,6 +14,7 @@ import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,6 +30,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Lazy;
@@ -350,6 +352,61 @@ class LeaseEventPublisherTests {
         tell(Kind.RELEASED, "jobs", 5);
         tell(Kind.ACQUIRED, "jobs", 6);
         assertThat(recorder().seen).hasSize(2);
+    }
+
+    static class Closing {
+        final AnnotationConfigApplicationContext context;
+        final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+
+        Closing(AnnotationConfigApplicationContext context) {
+            this.context = context;
+        }
+
+        @EventListener
+        void on(LeaseEvent event) {
+            context.close();
+            interrupted.complete(Thread.currentThread().isInterrupted());
+        }
+    }
+
+    @Test
+    void aListenerThatClosesTheContextDoesNotWaitForItself() {
+        context.registerBean(Closing.class, () -> new Closing(context));
+        start(Recorder.class);
+        Closing closing = context.getBean(Closing.class);
+        Recorder recorder = recorder();
+        tell(Kind.ACQUIRED, "jobs", 5);
+        assertThat(closing.interrupted).succeedsWithin(Duration.ofSeconds(3)).isEqualTo(false);
+        assertThat(recorder.seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
+    }
+
+    static class Waiting {
+        final ApplicationContext context;
+        final CompletableFuture<Boolean> delivered = new CompletableFuture<>();
+
+        Waiting(ApplicationContext context) {
+            this.context = context;
+        }
+
+        @EventListener
+        void on(LeaseAcquiredEvent event) {
+            LeaseEventPublisher publisher = context.getBean(LeaseEventPublisher.class);
+            Thread self = Thread.currentThread();
+            delivered.complete(
+                    CompletableFuture.supplyAsync(() -> publisher.awaitDelivered(Duration.ofSeconds(10), self))
+                            .join());
+        }
+    }
+
+    @Test
+    void theListenerThatWaitsForAllToBeDeliveredIsLeftOut() {
+        start(Waiting.class, Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.RELEASED, "jobs", 5);
+        assertThat(context.getBean(Waiting.class).delivered)
+                .succeedsWithin(Duration.ofSeconds(9))
+                .isEqualTo(true);
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseReleasedEvent jobs 5");
     }
 
     @Test
