@@ -18,8 +18,10 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodIntrospector;
@@ -49,6 +51,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     private final transient Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
     private transient @Nullable GuardedMethods methods;
     private transient @Nullable GuardedLeases guardedLeases;
+    private transient @Nullable ConfigurableListableBeanFactory definitions;
 
     /**
      * Makes the post-processor. Beans are asked for when they are needed first, so that none is made too early.
@@ -72,6 +75,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     @Override
     public void setBeanFactory(BeanFactory beanFactory) {
         super.setBeanFactory(beanFactory);
+        this.definitions = beanFactory instanceof ConfigurableListableBeanFactory listable ? listable : null;
         GuardedMethods found = new GuardedMethods(
                 new EmbeddedValueResolver((ConfigurableBeanFactory) beanFactory),
                 environment.getProperty("paxoslease.default-lease", "leader"));
@@ -168,6 +172,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     /** Fails unless all that is annotated is guarded; remembers the leases. */
     private void check(Object bean, String beanName, Class<?> targetClass) {
         Class<?> type = ClassUtils.getUserClass(targetClass);
+        refuseCallbacksOfTheDefinition(beanName, type);
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
         if (!checked.add(byInterface && !type.isInterface() ? bean.getClass() : type)) {
             return;
@@ -200,6 +205,31 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         }
     }
 
+    /** For each bean, because another one of the class may be defined without. */
+    private void refuseCallbacksOfTheDefinition(String beanName, Class<?> type) {
+        ConfigurableListableBeanFactory factory = definitions;
+        if (factory == null
+                || !factory.containsBeanDefinition(beanName)
+                || (factory.isFactoryBean(beanName) && !FactoryBean.class.isAssignableFrom(type))) {
+            return;
+        }
+        StartUpCalls.callbacks(factory.getMergedBeanDefinition(beanName), type)
+                .filter(GuardedMethods::isAnnotated)
+                .findFirst()
+                .ifPresent(method -> {
+                    throw calledOnTheBeanItself(method, beanName);
+                });
+    }
+
+    private static UnguardableMethodException calledOnTheBeanItself(Method method, String beanName) {
+        return GuardedMethods.unguardable(
+                method,
+                beanName,
+                "Spring calls it on the bean itself and not on its proxy, so that it would run on every node",
+                "Call LeaseManager.acquire inside the method, or do the work in a listener of LeaseAcquiredEvent or"
+                        + " LeaseLostEvent.");
+    }
+
     private static void refuseCallsAtTheStart(Method method, String beanName, Class<?> type) {
         if (StartUpCalls.isBeforeReady(method, type)) {
             throw GuardedMethods.unguardable(
@@ -211,12 +241,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                             + " need it.");
         }
         if (StartUpCalls.isCallback(method, type)) {
-            throw GuardedMethods.unguardable(
-                    method,
-                    beanName,
-                    "Spring calls it on the bean itself and not on its proxy, so that it would run on every node",
-                    "Call LeaseManager.acquire inside the method, or do the work in a listener of LeaseAcquiredEvent or"
-                            + " LeaseLostEvent.");
+            throw calledOnTheBeanItself(method, beanName);
         }
         StartUpCalls.event(method, type).ifPresent(event -> {
             throw GuardedMethods.unguardable(

@@ -3,11 +3,15 @@ package io.paxoslease.spring.interception;
 import io.paxoslease.spring.LeaderOnly;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.CommandLineRunner;
@@ -22,6 +26,7 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /** Tells the methods that are called once, while the application starts and this node cannot have won an election yet. */
 final class StartUpCalls {
@@ -65,6 +70,35 @@ final class StartUpCalls {
                 && (CALLBACKS.stream().anyMatch(annotations::isPresent)
                         || implementsIt(method, "afterPropertiesSet", InitializingBean.class, type)
                         || implementsIt(method, "destroy", DisposableBean.class, type));
+    }
+
+    /** The methods that the definition of a bean names, or leaves to be found, to be called on the bean at its beginning and end. */
+    static Stream<Method> callbacks(BeanDefinition definition, Class<?> type) {
+        if (!(definition instanceof AbstractBeanDefinition known)) {
+            return Stream.empty();
+        }
+        Stream<String> init = namesOf(known.getInitMethodNames());
+        return Stream.concat(init, known.isPrototype() ? Stream.empty() : destroyMethods(known, type))
+                .map(name -> ReflectionUtils.findMethod(type, name))
+                .filter(Objects::nonNull);
+    }
+
+    private static Stream<String> namesOf(String @Nullable [] names) {
+        return names == null ? Stream.empty() : Stream.of(names);
+    }
+
+    /** As the container finds them: of a class that is closeable also without being told to. */
+    private static Stream<String> destroyMethods(AbstractBeanDefinition definition, Class<?> type) {
+        String[] names = definition.getDestroyMethodNames();
+        boolean closeable = AutoCloseable.class.isAssignableFrom(type);
+        boolean infers =
+                names == null ? closeable : names.length == 1 && AbstractBeanDefinition.INFER_METHOD.equals(names[0]);
+        if (!infers) {
+            return namesOf(names);
+        }
+        return DisposableBean.class.isAssignableFrom(type)
+                ? Stream.empty()
+                : Stream.of(closeable || ClassUtils.hasMethod(type, "close") ? "close" : "shutdown");
     }
 
     /** The event of the start that the method listens to, be it among others. */

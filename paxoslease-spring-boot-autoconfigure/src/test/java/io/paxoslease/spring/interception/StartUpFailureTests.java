@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.ApplicationArguments;
@@ -38,6 +39,7 @@ import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
@@ -279,6 +281,143 @@ class StartUpFailureTests {
     @Test
     void acceptsCallbacksOfAGuardedClass() {
         assertStartsWith(GuardedAndInitialized.class);
+    }
+
+    static class Opened {
+        @LeaderOnly
+        public void open() {}
+    }
+
+    static class Closed {
+        @LeaderOnly
+        public void close() {}
+    }
+
+    static class ShutDown {
+        @LeaderOnly
+        public void shutdown() {}
+    }
+
+    static class AutoClosed implements AutoCloseable {
+        @Override
+        @LeaderOnly
+        public void close() {}
+    }
+
+    @LeaderOnly
+    static class GuardedAndClosed {
+        public void open() {}
+
+        public void close() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WithInitMethod {
+        @Bean(initMethod = "open")
+        Opened opened() {
+            return new Opened();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WithDestroyMethod {
+        @Bean(destroyMethod = "open")
+        Opened opened() {
+            return new Opened();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WithInferredClose {
+        @Bean
+        Closed closed() {
+            return new Closed();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WithInferredShutdown {
+        @Bean
+        ShutDown shutDown() {
+            return new ShutDown();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                WithInitMethod.class,
+                WithDestroyMethod.class,
+                WithInferredClose.class,
+                WithInferredShutdown.class,
+                AutoClosed.class
+            })
+    void refusesTheInitAndDestroyMethodsOfADefinition(Class<?> bean) {
+        startingWith(bean)
+                .hasMessageContaining("on the bean itself and not on its proxy")
+                .hasMessageContaining("LeaseAcquiredEvent");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NotInferred {
+        @Bean(destroyMethod = "")
+        Closed closed() {
+            return new Closed();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PrototypeOnly {
+        @Bean
+        @Scope("prototype")
+        Closed closed() {
+            return new Closed();
+        }
+
+        @Bean
+        String holder(Closed closed) {
+            return "holds " + closed;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ByTheClass {
+        @Bean(initMethod = "open")
+        GuardedAndClosed guarded() {
+            return new GuardedAndClosed();
+        }
+    }
+
+    static class Made implements FactoryBean<Closed> {
+        @Override
+        public Closed getObject() {
+            return new Closed();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Closed.class;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MadeByAFactory {
+        @Bean
+        Made closed() {
+            return new Made();
+        }
+
+        @Bean
+        String holder(Closed closed) {
+            return "holds " + closed;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {NotInferred.class, PrototypeOnly.class, ByTheClass.class, MadeByAFactory.class, Closed.class})
+    void acceptsMethodsOfSuchNamesThatSpringDoesNotCallOrTheClassGuards(Class<?> bean) {
+        assertStartsWith(bean);
     }
 
     static class OnReady {
