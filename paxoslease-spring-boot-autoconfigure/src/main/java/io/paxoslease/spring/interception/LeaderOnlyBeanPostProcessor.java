@@ -243,6 +243,15 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         if (StartUpCalls.isCallback(method, type)) {
             throw calledOnTheBeanItself(method, beanName);
         }
+        if (StartUpCalls.isOneTimeTask(method)) {
+            throw GuardedMethods.unguardable(
+                    method,
+                    beanName,
+                    "its @Scheduled has neither cron nor fixedDelay nor fixedRate: every node runs it once after its start,"
+                            + " usually before it can have won an election, so that it would never run",
+                    "Give it a cron expression or a period, or do the work in a listener of LeaseAcquiredEvent; if the"
+                            + " annotation is on the class, it may be moved to the methods that need it.");
+        }
         StartUpCalls.event(method, type).ifPresent(event -> {
             throw GuardedMethods.unguardable(
                     method,

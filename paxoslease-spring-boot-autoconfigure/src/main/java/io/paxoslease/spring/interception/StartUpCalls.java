@@ -25,8 +25,10 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /** Tells the methods that are called once, while the application starts and this node cannot have won an election yet. */
 final class StartUpCalls {
@@ -99,6 +101,19 @@ final class StartUpCalls {
         return DisposableBean.class.isAssignableFrom(type)
                 ? Stream.empty()
                 : Stream.of(closeable || ClassUtils.hasMethod(type, "close") ? "close" : "shutdown");
+    }
+
+    /** Whether one of its schedules has no period. */
+    static boolean isOneTimeTask(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class)
+                .anyMatch(StartUpCalls::isOneTime);
+    }
+
+    private static boolean isOneTime(MergedAnnotation<Scheduled> scheduled) {
+        return Stream.of("cron", "fixedDelayString", "fixedRateString")
+                        .noneMatch(period -> StringUtils.hasText(scheduled.getString(period)))
+                && scheduled.getLong("fixedDelay") < 0
+                && scheduled.getLong("fixedRate") < 0;
     }
 
     /** The event of the start that the method listens to, be it among others. */

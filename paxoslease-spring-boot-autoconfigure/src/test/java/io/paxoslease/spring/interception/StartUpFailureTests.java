@@ -420,6 +420,43 @@ class StartUpFailureTests {
         assertStartsWith(bean);
     }
 
+    @EnableScheduling
+    static class OneTime {
+        @Scheduled(initialDelay = 0)
+        @LeaderOnly
+        public void tick() {}
+    }
+
+    @LeaderOnly
+    static class OneTimeByTheClass {
+        @Scheduled(cron = "0 0 3 * * *")
+        @Scheduled(initialDelayString = "PT1S")
+        public void tick() {}
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {OneTime.class, OneTimeByTheClass.class})
+    void refusesOneTimeTasks(Class<?> bean) {
+        startingWith(bean)
+                .hasMessageContaining("neither cron nor fixedDelay nor fixedRate")
+                .hasMessageContaining("LeaseAcquiredEvent");
+    }
+
+    static class Repeated {
+        @Scheduled(cron = "${at:-}")
+        @Scheduled(fixedRate = 3_600_000)
+        @Scheduled(fixedDelay = 0)
+        @Scheduled(fixedRateString = "PT1H")
+        @Scheduled(fixedDelayString = "PT1H", initialDelay = 0)
+        @LeaderOnly
+        public void tick() {}
+    }
+
+    @Test
+    void acceptsTasksThatAreRepeated() {
+        assertStartsWith(Repeated.class);
+    }
+
     static class OnReady {
         @EventListener
         @LeaderOnly
