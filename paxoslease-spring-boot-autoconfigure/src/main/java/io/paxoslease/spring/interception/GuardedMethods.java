@@ -36,6 +36,9 @@ final class GuardedMethods {
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Flux", GuardedMethods.class.getClassLoader());
 
+    /** By its name, because applications without messages do not have it. */
+    private static final String MESSAGE_MAPPING = "org.springframework.messaging.handler.annotation.MessageMapping";
+
     private final StringValueResolver resolver;
     private final String defaultLease;
     private final Map<MethodClassKey, GuardedMethod> known = new ConcurrentHashMap<>();
@@ -58,6 +61,11 @@ final class GuardedMethods {
     static boolean isScheduled(Method method) {
         MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
         return annotations.isPresent(Scheduled.class) || annotations.isPresent(Schedules.class);
+    }
+
+    /** Whether a container hands it messages, whoever leads: Kafka's, Rabbit's and JMS's listeners are all marked so. */
+    static boolean isMessageListener(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(MESSAGE_MAPPING);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.interception;
 
+import io.paxoslease.spring.LeaderOnly.Otherwise;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -7,6 +8,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -43,6 +46,8 @@ import org.springframework.util.ClassUtils;
 public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
     private static final long serialVersionUID = 1L;
+
+    private static final Log LOG = LogFactory.getLog(LeaderOnlyBeanPostProcessor.class);
 
     private final transient Environment environment;
     private final transient ObjectProvider<LeaderOnlyRegistry> registry;
@@ -195,6 +200,12 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                         "Remove the parameter and call Lease.current() inside the method for the lease it runs under.");
             }
             refuseCallsAtTheStart(method, beanName, type);
+            if (guarded.otherwise() == Otherwise.SKIP && GuardedMethods.isMessageListener(method)) {
+                LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
+                        + "' takes messages also where this node does not lead, and skips them there: they are lost. Set"
+                        + " otherwise = Otherwise.THROW and let the broker deliver again, or start the container on"
+                        + " LeaseAcquiredEvent and stop it when the lease ends.");
+            }
             registry.getObject().add(guarded, beanName);
         }
         if (GuardedMethods.isGuarded(type)) {

@@ -12,11 +12,14 @@ import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import io.paxoslease.spring.interception.elsewhere.JobOfAnotherPackage;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Flow;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +36,8 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
@@ -44,6 +49,7 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.OverridingClassLoader;
+import org.springframework.messaging.handler.annotation.MessageMapping;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Mono;
@@ -455,6 +461,36 @@ class StartUpFailureTests {
     @Test
     void acceptsTasksThatAreRepeated() {
         assertStartsWith(Repeated.class);
+    }
+
+    @MessageMapping
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface SomeListener {}
+
+    static class Skipping {
+        @SomeListener
+        @LeaderOnly
+        public void take(String message) {}
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfMessagesThatAreLost(CapturedOutput output) {
+        assertStartsWith(Skipping.class);
+        assertThat(output).contains("Skipping.take(String)", "message", "Otherwise.THROW");
+    }
+
+    static class Refusing {
+        @SomeListener
+        @LeaderOnly(otherwise = LeaderOnly.Otherwise.THROW)
+        public void take(String message) {}
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void doesNotWarnOfListenersThatRefuse(CapturedOutput output) {
+        assertStartsWith(Refusing.class);
+        assertThat(output).doesNotContain("Refusing.take");
     }
 
     static class OnReady {
