@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyBeanPostProcessor;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -27,8 +28,9 @@ public final class PaxosLeaseInterceptionAutoConfiguration {
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean
-    GuardedLeases guardedLeases(ObjectProvider<LeaseManager> leaseManager, LeaderOnlyRegistry registry) {
-        return new GuardedLeases(leaseManager, registry);
+    GuardedLeases guardedLeases(
+            ObjectProvider<LeaseManager> leaseManager, ObjectProvider<LeaseNode> node, LeaderOnlyRegistry registry) {
+        return new GuardedLeases(leaseManager, node, registry);
     }
 
     @Bean

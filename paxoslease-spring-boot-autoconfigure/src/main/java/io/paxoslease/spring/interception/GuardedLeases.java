@@ -40,6 +40,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     private static final Log LOG = LogFactory.getLog(GuardedLeases.class);
 
     private final ObjectProvider<LeaseManager> manager;
+    private final ObjectProvider<LeaseNode> node;
     private final LeaderOnlyRegistry registry;
     private final Map<String, LeaderElection> elections = new ConcurrentHashMap<>();
     private final Map<String, TenureWatch> watches = new ConcurrentHashMap<>();
@@ -55,10 +56,13 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
      *
      * @param manager whose elections decide; asked for when it is needed first
      * @param registry the leases that guarded methods need
+     * @param node tells how tenures end and what is possible; the manager may be the application's own in front of it
      */
-    public GuardedLeases(ObjectProvider<LeaseManager> manager, LeaderOnlyRegistry registry) {
+    public GuardedLeases(
+            ObjectProvider<LeaseManager> manager, ObjectProvider<LeaseNode> node, LeaderOnlyRegistry registry) {
         this.manager = manager;
         this.registry = registry;
+        this.node = node;
     }
 
     /** One target's scheduled method while it runs. */
@@ -78,10 +82,12 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     @Override
     public void afterSingletonsInstantiated() {
         LeaseManager leases = manager.getIfAvailable();
-        if (leases instanceof LeaseNode node) {
-            node.addListener(this);
-            registry.methods().forEach((method, bean) -> requirePossible(method, bean, node.settings()));
-        } else if (leases == null && !registry.leaseNames().isEmpty()) {
+        LeaseNode behind = node(leases);
+        if (behind != null) {
+            behind.addListener(this);
+            registry.methods().forEach((method, bean) -> requirePossible(method, bean, behind.settings()));
+        }
+        if (leases == null && !registry.leaseNames().isEmpty()) {
             throw new IllegalStateException("There are @LeaderOnly methods for the leases " + registry.leaseNames()
                     + " but no LeaseManager bean");
         }
@@ -91,6 +97,10 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         NodeSettings.LeaseSettings own = settings.leases().get(method.leaseName());
         Duration leaseTime = own == null ? settings.leaseTime() : own.leaseTime();
         if (method.minRemainingNanos() > settings.timing().ownerNanos(leaseTime.toNanos())) {
+    private @Nullable LeaseNode node(@Nullable LeaseManager leases) {
+        return leases instanceof LeaseNode itself ? itself : node.getIfUnique();
+    }
+
             throw GuardedMethods.unguardable(
                     method.method(),
                     bean,
@@ -267,7 +277,8 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     }
 
     private String nodeId() {
-        return manager.getObject() instanceof LeaseNode node ? node.settings().nodeId() : "unknown";
+        LeaseNode behind = node(manager.getObject());
+        return behind == null ? "unknown" : behind.settings().nodeId();
     }
 
     void ended(GuardedCall call, boolean failed) {

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
@@ -13,8 +15,10 @@ import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaderOnly.OnLoss;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -70,6 +74,11 @@ class InterruptionTests {
             begun.countDown();
             Thread.sleep(20_000);
             return "slept";
+        }
+
+        @LeaderOnly(name = "jobs", otherwise = LeaderOnly.Otherwise.THROW)
+        public String refused() {
+            return "ran";
         }
 
         @LeaderOnly("jobs")
@@ -293,6 +302,54 @@ class InterruptionTests {
                     node.election("jobs").start();
                     await().until(() -> node.election("jobs").isLeader());
                     Jobs jobs = context.getBean(Jobs.class);
+                    Future<String> call = pool.submit(jobs::sleep);
+                    jobs.begun().await();
+                    node.election("jobs").resign();
+                    assertThatThrownBy(() -> call.get(5, TimeUnit.SECONDS))
+                            .hasCauseInstanceOf(InterruptedException.class);
+                });
+    }
+
+    /** A decorator as applications write them. */
+    private record Decorator(LeaseNode node) implements LeaseManager {
+        @Override
+        public LeaderElection election(String leaseName) {
+            return node.election(leaseName);
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(String leaseName, Duration leaseTime) {
+            return node.tryAcquire(leaseName, leaseTime);
+        }
+
+        @Override
+        public Lease acquire(String leaseName, Duration leaseTime, Duration maxWait)
+                throws InterruptedException, LeaseUnavailableException {
+            return node.acquire(leaseName, leaseTime, maxWait);
+        }
+
+        @Override
+        public CompletionStage<Optional<Lease>> tryAcquireAsync(String leaseName, Duration leaseTime) {
+            return node.tryAcquireAsync(leaseName, leaseTime);
+        }
+    }
+
+    @Test
+    void knowsTheNodeBehindAManagerOfTheApplication() {
+        LeaseNode node =
+                new LeaseNode(NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
+                .withBean(LeaseNode.class, () -> node)
+                .withBean(LeaseManager.class, () -> new Decorator(node), definition -> definition.setPrimary(true))
+                .withBean(Jobs.class)
+                .run(context -> {
+                    node.openAcceptor();
+                    node.start();
+                    Jobs jobs = context.getBean(Jobs.class);
+                    assertThatThrownBy(jobs::refused).hasMessageContaining("n1");
+                    node.election("jobs").start();
+                    await().until(() -> node.election("jobs").isLeader());
                     Future<String> call = pool.submit(jobs::sleep);
                     jobs.begun().await();
                     node.election("jobs").resign();
