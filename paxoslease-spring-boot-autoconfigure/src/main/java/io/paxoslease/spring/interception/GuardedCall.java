@@ -68,6 +68,15 @@ final class GuardedCall {
         action = null;
     }
 
+    /** The current thread runs the call, until {@link #exit()}. */
+    void enter() {
+        leases.enter();
+    }
+
+    void exit() {
+        leases.exit();
+    }
+
     /** Makes the call the current one of this thread for who observes it. */
     Scope open() {
         return observed == null ? NOT_OBSERVED : observed.open();

@@ -47,7 +47,8 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     private final Set<Object> running = ConcurrentHashMap.newKeySet();
     private final List<CallListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicInteger inFlight = new AtomicInteger();
-    private final List<CompletableFuture<Void>> waiting = new CopyOnWriteArrayList<>();
+    private final List<Waiting> waiting = new CopyOnWriteArrayList<>();
+    private final ThreadLocal<Integer> ofThisThread = new ThreadLocal<>();
     private volatile boolean draining;
     private volatile @Nullable CallObserver observer;
 
@@ -55,14 +56,14 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
      * Makes the object.
      *
      * @param manager whose elections decide; asked for when it is needed first
-     * @param registry the leases that guarded methods need
      * @param node tells how tenures end and what is possible; the manager may be the application's own in front of it
+     * @param registry the leases that guarded methods need
      */
     public GuardedLeases(
             ObjectProvider<LeaseManager> manager, ObjectProvider<LeaseNode> node, LeaderOnlyRegistry registry) {
         this.manager = manager;
-        this.registry = registry;
         this.node = node;
+        this.registry = registry;
     }
 
     /** One target's scheduled method while it runs. */
@@ -77,6 +78,9 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
             return 31 * System.identityHashCode(target) + method.hashCode();
         }
     }
+
+    /** Who waits until only so many calls run. */
+    private record Waiting(int own, CompletableFuture<Void> idle) {}
 
     /** Fails if there are guarded methods and nothing to guard them with, or one that could never run. */
     @Override
@@ -93,14 +97,14 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         }
     }
 
-    private static void requirePossible(GuardedMethod method, String bean, NodeSettings settings) {
-        NodeSettings.LeaseSettings own = settings.leases().get(method.leaseName());
-        Duration leaseTime = own == null ? settings.leaseTime() : own.leaseTime();
-        if (method.minRemainingNanos() > settings.timing().ownerNanos(leaseTime.toNanos())) {
     private @Nullable LeaseNode node(@Nullable LeaseManager leases) {
         return leases instanceof LeaseNode itself ? itself : node.getIfUnique();
     }
 
+    private static void requirePossible(GuardedMethod method, String bean, NodeSettings settings) {
+        NodeSettings.LeaseSettings own = settings.leases().get(method.leaseName());
+        Duration leaseTime = own == null ? settings.leaseTime() : own.leaseTime();
+        if (method.minRemainingNanos() > settings.timing().ownerNanos(leaseTime.toNanos())) {
             throw GuardedMethods.unguardable(
                     method.method(),
                     bean,
@@ -152,22 +156,23 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
 
     /**
      * A stage that completes when no guarded call runs, on the thread of the last one or, if none runs now, at once. With
-     * {@link #beginDraining()} before, none begins afterwards.
+     * {@link #beginDraining()} before, none begins afterwards. The calls that the current thread is in do not count: one that closes
+     * the context would wait for itself.
      */
     public CompletionStage<Void> whenIdle() {
-        return idle().minimalCompletionStage();
+        return idle().idle().minimalCompletionStage();
     }
 
     /**
-     * Waits until no guarded call runs.
+     * Waits until no guarded call runs but those that the current thread is in.
      *
      * @param atMost how long to wait at most
      * @return whether none runs; false also if this thread was interrupted, which stays set
      */
     public boolean awaitIdle(Duration atMost) {
-        CompletableFuture<Void> idle = idle();
+        Waiting here = idle();
         try {
-            idle.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            here.idle().get(atMost.toNanos(), TimeUnit.NANOSECONDS);
             return true;
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
@@ -175,29 +180,47 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         } catch (ExecutionException | TimeoutException late) {
             return false;
         } finally {
-            waiting.remove(idle);
+            waiting.remove(here);
         }
     }
 
-    private CompletableFuture<Void> idle() {
-        CompletableFuture<Void> idle = new CompletableFuture<>();
-        waiting.add(idle);
-        if (inFlight.get() == 0) {
-            completeWaiting();
-        }
-        return idle;
+    private Waiting idle() {
+        Integer own = ofThisThread.get();
+        Waiting here = new Waiting(own == null ? 0 : own, new CompletableFuture<>());
+        waiting.add(here);
+        completeWaiting(inFlight.get());
+        return here;
     }
 
-    private void completeWaiting() {
-        for (CompletableFuture<Void> idle : waiting) {
-            waiting.remove(idle);
-            idle.complete(null);
+    private void completeWaiting(int running) {
+        for (Waiting each : waiting) {
+            if (running <= each.own()) {
+                waiting.remove(each);
+                each.idle().complete(null);
+            }
         }
     }
 
     private void leave() {
-        if (inFlight.decrementAndGet() == 0 && !waiting.isEmpty()) {
-            completeWaiting();
+        int left = inFlight.decrementAndGet();
+        if (!waiting.isEmpty()) {
+            completeWaiting(left);
+        }
+    }
+
+    /** The current thread is in a call from now on. */
+    void enter() {
+        Integer own = ofThisThread.get();
+        ofThisThread.set(own == null ? 1 : own + 1);
+    }
+
+    /** The current thread is out of the call that it entered last. */
+    void exit() {
+        Integer own = ofThisThread.get();
+        if (own == null || own == 1) {
+            ofThisThread.remove();
+        } else {
+            ofThisThread.set(own - 1);
         }
     }
 

@@ -80,9 +80,11 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             invocation.setArguments(completed);
         }
         LeaseScope scope = LeaseScope.open(call.lease());
+        call.enter();
         try {
             return proceedObserved(call, invocation);
         } finally {
+            call.exit();
             scope.close();
         }
     }

@@ -90,6 +90,24 @@ class PaxosLeaseLifecycleTests {
         }
     }
 
+    static class Stopping {
+        @LeaderOnly("once")
+        public Duration stop(ConfigurableApplicationContext context) {
+            long began = System.nanoTime();
+            context.stop();
+            return Duration.ofNanos(System.nanoTime() - began);
+        }
+    }
+
+    @Test
+    void aGuardedCallThatStopsTheContextDoesNotWaitForItself() {
+        runner.withBean(Stopping.class).run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            await().until(() -> leads(context, "once"));
+            assertThat(context.getBean(Stopping.class).stop(context)).isLessThan(Duration.ofSeconds(5));
+        });
+    }
+
     /** As happens where a phase of the shutdown may take less time than what drains. */
     @ParameterizedTest
     @ValueSource(strings = {"20s", "50ms"})

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.ObjectProvider;
 import reactor.core.publisher.Flux;
@@ -47,6 +48,11 @@ class DrainingTests {
         @LeaderOnly("jobs")
         public String inner() {
             return "ran";
+        }
+
+        @LeaderOnly("jobs")
+        public CompletableFuture<Void> within(Supplier<CompletableFuture<Void>> work) {
+            return work.get();
         }
 
         @LeaderOnly("jobs")
@@ -134,6 +140,36 @@ class DrainingTests {
             assertThat(guarded.awaitIdle(Duration.ZERO)).isFalse();
             work.complete("done");
             await().until(() -> guarded.awaitIdle(Duration.ZERO));
+        });
+    }
+
+    /** Such as one that closes the context and would wait for itself. */
+    @Test
+    void doesNotWaitForTheCallsOfTheThreadThatAsks() {
+        run((jobs, guarded) -> {
+            CompletableFuture<Void> inside = jobs.within(() -> {
+                guarded.beginDraining();
+                return jobs.within(() -> guarded.whenIdle().toCompletableFuture());
+            });
+            assertThat(inside).isDone();
+            assertThat(guarded.awaitIdle(Duration.ZERO)).isTrue();
+        });
+    }
+
+    @Test
+    void butForThoseOfOthers() {
+        run((jobs, guarded) -> {
+            CompletableFuture<String> work = new CompletableFuture<>();
+            jobs.future(work);
+            CompletableFuture<Void> idle = new CompletableFuture<>();
+            jobs.within(() -> {
+                guarded.whenIdle().thenAccept(idle::complete);
+                assertThat(idle).isNotDone();
+                work.complete("done");
+                assertThat(idle).isDone();
+                return idle;
+            });
+            assertThat(guarded.inFlight()).isZero();
         });
     }
 }
