@@ -65,7 +65,7 @@ public final class PaxosLeaseAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LeaseNode leaseNode(
+    LeaseNode paxosLeaseNode(
             CellConfiguration cell,
             Transport transport,
             PaxosLeaseProperties properties,

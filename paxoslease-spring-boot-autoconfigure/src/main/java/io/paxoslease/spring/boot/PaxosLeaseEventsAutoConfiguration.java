@@ -18,7 +18,7 @@ public final class PaxosLeaseEventsAutoConfiguration {
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean
-    LeaseEventPublisher leaseEventPublisher(LeaseNode node, ApplicationContext context) {
+    LeaseEventPublisher paxosLeaseEventPublisher(LeaseNode node, ApplicationContext context) {
         LeaseEventPublisher publisher =
                 new LeaseEventPublisher(node, node.settings().nodeId(), context);
         node.addListener(publisher);

@@ -24,7 +24,7 @@ public final class PaxosLeaseInfoAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        LeaseInfoContributor leaseInfoContributor(LeaseNode node) {
+        LeaseInfoContributor paxosLeaseInfoContributor(LeaseNode node) {
             return new LeaseInfoContributor(node);
         }
     }

@@ -21,21 +21,21 @@ public final class PaxosLeaseInterceptionAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LeaderOnlyRegistry leaderOnlyRegistry() {
+    LeaderOnlyRegistry paxosLeaseLeaderOnlyRegistry() {
         return new LeaderOnlyRegistry();
     }
 
     @Bean
     @Lazy(false)
     @ConditionalOnMissingBean
-    GuardedLeases guardedLeases(
+    GuardedLeases paxosLeaseGuardedLeases(
             ObjectProvider<LeaseManager> leaseManager, ObjectProvider<LeaseNode> node, LeaderOnlyRegistry registry) {
         return new GuardedLeases(leaseManager, node, registry);
     }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static LeaderOnlyBeanPostProcessor leaderOnlyBeanPostProcessor(
+    static LeaderOnlyBeanPostProcessor paxosLeaseLeaderOnlyBeanPostProcessor(
             Environment environment,
             ObjectProvider<LeaderOnlyRegistry> registry,
             ObjectProvider<GuardedLeases> leases) {

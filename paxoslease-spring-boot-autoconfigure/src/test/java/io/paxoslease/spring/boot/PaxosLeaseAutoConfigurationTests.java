@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -63,6 +64,18 @@ class PaxosLeaseAutoConfigurationTests {
                 public void close() {}
             };
         }
+    }
+
+    /** An application may have leases of its own, of flats for example, and name its beans after them. */
+    @Test
+    void theNamesOfBeansCarryThatOfTheProject() {
+        plain.withConfiguration(AutoConfigurations.of(PaxosLeaseInfoAutoConfiguration.class))
+                .run(context -> assertThat(Stream.of(context.getBeanDefinitionNames())
+                                .filter(name -> !name.contains("."))
+                                .filter(name ->
+                                        String.valueOf(context.getType(name)).contains("io.paxoslease")))
+                        .contains("paxosLeaseNode", "paxosLeaseInfoContributor")
+                        .allMatch(name -> name.startsWith("paxosLease")));
     }
 
     @Test

@@ -158,11 +158,11 @@ class PaxosLeaseLifecycleTests {
         runner.withPropertyValues(candidates)
                 .withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
                 .withInitializer(context -> new Thread(() -> {
-                            while (!context.getBeanFactory().containsSingleton("leaseNode")) {
+                            while (!context.getBeanFactory().containsSingleton("paxosLeaseNode")) {
                                 Thread.onSpinWait();
                             }
                             LeaseNode node =
-                                    (LeaseNode) context.getBeanFactory().getSingleton("leaseNode");
+                                    (LeaseNode) context.getBeanFactory().getSingleton("paxosLeaseNode");
                             while (node.existingElection("lease-100").isEmpty()) {
                                 Thread.onSpinWait();
                             }

@@ -86,7 +86,7 @@ class InterceptionConditionTests {
                         context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
                 .withBean(Job.class)
                 .run(context -> {
-                    assertThat(context.getBeanFactory().containsSingleton("guardedLeases"))
+                    assertThat(context.getBeanFactory().containsSingleton("paxosLeaseGuardedLeases"))
                             .isTrue();
                     assertThat(context.getBean(Job.class).run()).isNull();
                 });
