@@ -287,8 +287,11 @@ public final class TcpFrameServer implements AutoCloseable {
 
     private void calculate(Runnable calculation, Runnable giveBack) {
         handshakes.execute(() -> {
-            calculation.run();
-            giveBack.run();
+            try {
+                calculation.run();
+            } finally {
+                giveBack.run();
+            }
         });
     }
 
