@@ -76,6 +76,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     /** How many listeners are at work that their lanes did not wait for. */
     private int leftBehind;
 
+    /** Who waits for the others. */
+    private @Nullable Thread waiter;
+
     private boolean ready;
     private boolean closed;
 
@@ -309,12 +312,16 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private void leaveBehindIfBusy(LeaseEvent event, ApplicationListener<?> listener, Inbox inbox, Lane lane) {
         Duration patience = PATIENCE.multipliedBy(1 + leftBehind / TURNS);
-        if (!await(patience, () -> lane.busy.get(listener) != inbox)) {
+        if (!await(patience, () -> lane.busy.get(listener) != inbox || waits(inbox))) {
             inbox.leftBehind = true;
             leftBehind++;
             LOG.warn("Listener " + listener + " has been busy with " + event + " for " + patience
                     + "; the others go on without it");
         }
+    }
+
+    private boolean waits(Inbox inbox) {
+        return inbox.worker != null && inbox.worker == waiter;
     }
 
     private void work(ApplicationListener<?> listener, Inbox inbox, Lane lane) {
@@ -370,13 +377,20 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
      * The same while another thread waits for this one: if that is a listener's, which closes the context for example, it is left out.
      *
      * @param atMost how long to wait at most
-     * @param waiter the thread that waits
+     * @param whoWaits the thread that waits
      * @return whether all is delivered but to the listener of that thread; false also if this thread was interrupted, which stays set
      */
-    public boolean awaitDelivered(Duration atMost, Thread waiter) {
+    public boolean awaitDelivered(Duration atMost, Thread whoWaits) {
         synchronized (monitor) {
-            return !ready
-                    || await(atMost, () -> lanes.values().stream().noneMatch(lane -> lane.open) && areIdleBut(waiter));
+            goOnWithout(whoWaits);
+            try {
+                return !ready
+                        || await(
+                                atMost,
+                                () -> lanes.values().stream().noneMatch(lane -> lane.open) && areIdleBut(whoWaits));
+            } finally {
+                waiter = closed ? waiter : null;
+            }
         }
     }
 
@@ -404,6 +418,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 return;
             }
             closed = true;
+            goOnWithout(self);
             if (ready) {
                 for (Lane lane : lanes.values()) {
                     if (lane.open) {
@@ -421,6 +436,12 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             }
         }
         threads.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+    }
+
+    /** Nobody waits for a listener that itself waits for the others. */
+    private void goOnWithout(Thread thread) {
+        waiter = thread;
+        monitor.notifyAll();
     }
 
     private void interruptListenersBut(Thread self) {
