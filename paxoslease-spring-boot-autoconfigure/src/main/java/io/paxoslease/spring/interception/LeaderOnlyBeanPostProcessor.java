@@ -254,12 +254,12 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         if (StartUpCalls.isCallback(method, type)) {
             throw calledOnTheBeanItself(method, beanName);
         }
-        if (StartUpCalls.isOneTimeTask(method)) {
+        if (StartUpCalls.isOneTimeTaskAtOnce(method)) {
             throw GuardedMethods.unguardable(
                     method,
                     beanName,
-                    "its @Scheduled has neither cron nor fixedDelay nor fixedRate: every node runs it once after its start,"
-                            + " usually before it can have won an election, so that it would never run",
+                    "its @Scheduled has neither cron nor fixedDelay nor fixedRate nor a delay: every node comes to it once at its"
+                            + " start, before it can have won an election, so that it would never run",
                     "Give it a cron expression or a period, or do the work in a listener of LeaseAcquiredEvent; if the"
                             + " annotation is on the class, it may be moved to the methods that need it.");
         }

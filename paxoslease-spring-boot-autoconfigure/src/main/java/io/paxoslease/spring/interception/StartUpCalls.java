@@ -103,17 +103,18 @@ final class StartUpCalls {
                 : Stream.of(closeable || ClassUtils.hasMethod(type, "close") ? "close" : "shutdown");
     }
 
-    /** Whether one of its schedules has no period. */
-    static boolean isOneTimeTask(Method method) {
+    /** Whether one of its schedules has neither a period nor a delay in which an election could be won. */
+    static boolean isOneTimeTaskAtOnce(Method method) {
         return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class)
-                .anyMatch(StartUpCalls::isOneTime);
+                .anyMatch(StartUpCalls::isOneTimeAtOnce);
     }
 
-    private static boolean isOneTime(MergedAnnotation<Scheduled> scheduled) {
-        return Stream.of("cron", "fixedDelayString", "fixedRateString")
+    private static boolean isOneTimeAtOnce(MergedAnnotation<Scheduled> scheduled) {
+        return Stream.of("cron", "fixedDelayString", "fixedRateString", "initialDelayString")
                         .noneMatch(period -> StringUtils.hasText(scheduled.getString(period)))
                 && scheduled.getLong("fixedDelay") < 0
-                && scheduled.getLong("fixedRate") < 0;
+                && scheduled.getLong("fixedRate") < 0
+                && scheduled.getLong("initialDelay") <= 0;
     }
 
     /** The event of the start that the method listens to, be it among others. */

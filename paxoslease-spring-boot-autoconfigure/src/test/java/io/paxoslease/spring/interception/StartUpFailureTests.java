@@ -17,6 +17,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -436,7 +437,7 @@ class StartUpFailureTests {
     @LeaderOnly
     static class OneTimeByTheClass {
         @Scheduled(cron = "0 0 3 * * *")
-        @Scheduled(initialDelayString = "PT1S")
+        @Scheduled(initialDelay = 0, timeUnit = TimeUnit.SECONDS)
         public void tick() {}
     }
 
@@ -458,9 +459,17 @@ class StartUpFailureTests {
         public void tick() {}
     }
 
-    @Test
-    void acceptsTasksThatAreRepeated() {
-        assertStartsWith(Repeated.class);
+    static class Delayed {
+        @Scheduled(initialDelay = 60_000)
+        @Scheduled(initialDelayString = "PT1M")
+        @LeaderOnly
+        public void tick() {}
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Repeated.class, Delayed.class})
+    void acceptsTasksThatAreRepeatedOrComeLater(Class<?> bean) {
+        assertStartsWith(bean);
     }
 
     @MessageMapping
