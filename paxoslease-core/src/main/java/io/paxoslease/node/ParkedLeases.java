@@ -102,7 +102,7 @@ final class ParkedLeases {
 
     private static final int FORGOTTEN_AT_ONCE = 2;
     private static final long TICK_NANOS = 1_000_000;
-    /** Twelve days: half of what the ticks of two rows may be apart, less a lease. */
+    /** Twelve days, which with the longest lease is less than the 24 that ticks can tell apart from weeks to come. */
     private static final long LONG_SLEEP_TICKS = 1L << 30;
 
     /** Longer than any lease. */
@@ -331,11 +331,12 @@ final class ParkedLeases {
     }
 
     private void lookForDue(Now now, int limit, IntUnaryOperator left) {
-        if (tick(now.nanos()) - lastTick > LONG_SLEEP_TICKS) {
+        long tick = tick(now.nanos());
+        if (tick - lastTick > LONG_SLEEP_TICKS) {
             // What was due before might look as if it were in weeks.
             wakeAll(now);
         }
-        lastTick = tick(now.nanos());
+        lastTick = tick;
         others = busy ? limit / 8 : limit;
         extendable = limit;
         boolean found = false;

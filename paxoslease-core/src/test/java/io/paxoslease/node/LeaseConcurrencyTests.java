@@ -474,9 +474,7 @@ class LeaseConcurrencyTests {
         }
 
         private static void await(BooleanSupplier condition) {
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
             while (!condition.getAsBoolean()) {
-                assertThat(System.nanoTime() - end).isNegative();
                 Thread.yield();
             }
         }
