@@ -87,6 +87,23 @@ class LoopbackOnlyTests {
         }
     }
 
+    /** A page whose name now leads to this machine needs nobody's leave to post to it, but browsers name the page. */
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void framesOfWebPagesAreRefused(WebApplicationType type, CapturedOutput output) throws Exception {
+        try (ConfigurableApplicationContext application = start(type, "http")) {
+            assertThat(application.isRunning()).isTrue();
+            HttpResponse<String> refusal = post("127.0.0.1", "Origin", "http://127.0.0.1:" + port);
+            assertThat(refusal.statusCode()).isEqualTo(REFUSED);
+            assertThat(refusal.body()).contains("web pages");
+            assertThat(output.getAll().lines().filter(line -> line.contains("paxoslease.security.shared-secret")))
+                    .hasSize(1)
+                    .allMatch(line -> line.contains("web page"));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = WebApplicationType.class,

@@ -32,12 +32,20 @@ final class OriginCheck {
     }
 
     /**
-     * Why a frame is to be refused that has to come from this machine, null if it does; logs the first one.
+     * Why a frame is to be refused that has to come from this machine, null if it does; logs the first one. A page in a browser of this machine
+     * can reach a loopback address under a name of its own (DNS rebinding), and then the browser says whose page it is; members say nothing.
      *
      * @param called the address of this end of its connection, null if it is not known
+     * @param page the header {@code Origin} of the request, null if there is none
      */
     @Nullable
-    String refusalByAddress(@Nullable InetAddress called) {
+    String refusalByAddress(@Nullable InetAddress called, @Nullable String page) {
+        if (page != null) {
+            logOnce(
+                    "a web page sent from this machine, and will refuse others: without paxoslease.security.shared-secret"
+                            + " or mutual TLS it could vote");
+            return "has no shared secret, and so takes no frames from web pages";
+        }
         if (called != null && called.isLoopbackAddress()) {
             return null;
         }

@@ -119,7 +119,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
     private @Nullable String strangeness(HttpServletRequest request) throws UnknownHostException {
         return switch (origin.required()) {
             case ANYWHERE -> null;
-            case OWN_MACHINE -> origin.refusalByAddress(called(request));
+            case OWN_MACHINE -> origin.refusalByAddress(called(request), request.getHeader("Origin"));
             case CERTIFIED -> origin.refusalByCertificates((Object[]) request.getAttribute(CERTIFICATES));
         };
     }

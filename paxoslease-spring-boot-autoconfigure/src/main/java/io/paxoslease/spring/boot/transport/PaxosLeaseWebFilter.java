@@ -120,7 +120,8 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     private @Nullable String strangeness(ServerHttpRequest request) {
         return switch (origin.required()) {
             case ANYWHERE -> null;
-            case OWN_MACHINE -> origin.refusalByAddress(called(request));
+            case OWN_MACHINE ->
+                origin.refusalByAddress(called(request), request.getHeaders().getOrigin());
             case CERTIFIED -> {
                 SslInfo ssl = request.getSslInfo();
                 yield origin.refusalByCertificates(ssl == null ? null : ssl.getPeerCertificates());
