@@ -249,16 +249,17 @@ final class Dispatcher implements AutoCloseable {
         private void watch() {
             long now = System.nanoTime();
             Worker watched = turn;
-            if (watched == null || tasks.isEmpty()) {
+            // One without a task begins soon, or wakes from its nap.
+            if (watched == null || watched.current == null || tasks.isEmpty()) {
                 stopWatching();
             } else if (!watching || begun != begunThen) {
                 watching = true;
                 watchesSince = now;
                 begunThen = begun;
             } else if (now - watchesSince >= STUCK_NANOS) {
-                Task stuck = watched.current;
-                if (stuck != null && stuck.key() != null) {
-                    deferred.put(stuck.key(), new ArrayDeque<>());
+                String key = watched.current.key();
+                if (key != null) {
+                    deferred.put(key, new ArrayDeque<>());
                 }
                 stopWatching();
                 turn = this;
