@@ -99,4 +99,14 @@ final class Candidacy extends TimerHeap.Timer {
     Candidacy(String resource) {
         this.resource = resource;
     }
+
+    Claim firstClaim() {
+        return claims.getFirst();
+    }
+
+    /** Whether this node holds the lease, as far as was noticed. */
+    boolean isHeldHere() {
+        Claim claim = claims.peek();
+        return claim != null && claim.tenure != null;
+    }
 }

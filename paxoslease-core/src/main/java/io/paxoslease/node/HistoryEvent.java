@@ -105,7 +105,7 @@ public record HistoryEvent(
         return null;
     }
 
-    static HistoryEvent of(LeaseEngine.FailedAttempt failure, Now now, Cell cell) {
+    static HistoryEvent of(Output.FailedAttempt failure, Now now, Cell cell) {
         return new HistoryEvent(
                 Kind.ATTEMPT_FAILED, 1, now, now, 0, null, null, failure.reason(), names(failure.rejectedBy(), cell));
     }

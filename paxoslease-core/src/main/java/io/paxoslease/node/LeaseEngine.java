@@ -15,15 +15,10 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -41,107 +36,33 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseEngine {
 
-    /** What an event led to, in order. */
-    static final class Output {
-        final List<Request> requests = new ArrayList<>();
-
-        /** For each request, a bit for each acceptor that it is for. */
-        private long[] acceptors = new long[4];
-
-        final List<Notice> notices = new ArrayList<>();
-        /** How many of them were told. */
-        int told;
-
-        final List<FailedAttempt> failedAttempts = new ArrayList<>();
-
-        /** What the proposer reported and is not yet applied. */
-        final List<Effect> effects = new ArrayList<>();
-
-        /** Whether a request, by its place among them, is to be sent to an acceptor. */
-        boolean isFor(int acceptor, int request) {
-            return (acceptors[request] >> acceptor & 1) != 0;
-        }
-
-        /** What is to be sent to an acceptor. */
-        List<Request> requestsFor(int acceptor) {
-            int count = 0;
-            for (int i = 0; i < requests.size(); i++) {
-                count += isFor(acceptor, i) ? 1 : 0;
-            }
-            if (count == requests.size()) {
-                return requests;
-            }
-            List<Request> some = new ArrayList<>(count);
-            for (int i = 0; i < requests.size() && some.size() < count; i++) {
-                if (isFor(acceptor, i)) {
-                    some.add(requests.get(i));
-                }
-            }
-            return some;
-        }
-
-        private void send(Request request, long to) {
-            if (requests.size() == acceptors.length) {
-                acceptors = Arrays.copyOf(acceptors, 2 * acceptors.length);
-            }
-            acceptors[requests.size()] = to;
-            requests.add(request);
-        }
-    }
-
-    /** For the record: an acquisition that failed, why, and a bit for each acceptor that said no. */
-    record FailedAttempt(String resource, String reason, long rejectedBy) {}
-
-    private static final long MILLI = 1_000_000L;
-    private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
-    private static final long SHORTEST_PAUSE_NANOS = MILLI;
-    /** After how long whoever resigned seeks again, at the latest. */
-    private static final long LONGEST_REST_NANOS = 1_000 * MILLI;
-
     /** After how many parked leases no others are looked for in one event. */
     private static final int PARKED_PER_EVENT = 512;
-
-    /**
-     * About how many leases are being extended at once before parked ones wait for their turn. More at once would not be extended sooner, but
-     * their answers would come too late.
-     */
-    private static final int MOST_EXTENDING = 4_096;
-
-    /** How many leases that do not extend themselves are not parked yet. */
-    static final int MOST_YOUNG = 512;
-
-    /** Extensions of parked leases wait for each other by up to this part of T, so that they travel together. */
-    private static final int COALESCED_PART = 512;
-
-    private static final long LONGEST_COALESCING_NANOS = 100 * MILLI;
-
-    private static final long EVERYBODY = -1L;
 
     private final Incarnation self;
     private final Proposer proposer;
     private final Majority majority;
-    private final RandomGenerator random;
     private final boolean oneRoundTrip;
     private final RoundTrips roundTrips;
-    private final Map<String, Candidacy> candidacies = new ConcurrentHashMap<>();
-    private final Map<String, Extension> extensions = new HashMap<>();
+    private final Patience patience;
     private final TimerHeap timers = new TimerHeap();
+    private final Candidacies candidacies;
     private final ParkedLeases parked;
-    private final List<Candidacy> quiet = new ArrayList<>();
-    private final ArrayDeque<Candidacy> young = new ArrayDeque<>();
-    private int extending;
+    private final ParkedExtensions extensions;
     private @Nullable Output current;
     private boolean attemptsTold;
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
-        this.parked = new ParkedLeases(proposer.index());
         this.self = self;
         this.proposer = proposer;
         this.oneRoundTrip = oneRoundTrip;
         this.roundTrips = new RoundTrips(roundTimeoutNanos);
-        this.random = random;
+        this.patience = new Patience(self.nodeId(), proposer.cell(), roundTrips, random);
         this.majority = new Majority(proposer.cell(), self.nodeId());
+        this.candidacies = new Candidacies(self, proposer, timers);
+        this.parked = candidacies.parked();
+        this.extensions = new ParkedExtensions(proposer, candidacies, timers, roundTrips, patience, majority);
     }
 
     /** From now on there are notices of the begin and the end of each attempt. */
@@ -191,7 +112,7 @@ final class LeaseEngine {
     void withdrawAll(int limit, Now now, Output out) {
         begin(out);
         parked.rows(limit).forEach(row -> find(row.resource()));
-        for (Candidacy candidacy : List.copyOf(candidacies.values())) {
+        for (Candidacy candidacy : List.copyOf(candidacies.active())) {
             Claim claim;
             // The last first, so that none begins to seek.
             while ((claim = candidacy.claims.peekLast()) != null) {
@@ -216,9 +137,8 @@ final class LeaseEngine {
             release(candidacy, now, out);
             candidacy.claims.remove(claim);
             candidacy.claims.add(claim);
-            long pause = Math.min(LONGEST_REST_NANOS, Math.max(20 * roundTrips.meanNanos(), claim.leaseNanos / 4));
             claim.resigned = true;
-            claim.restEndsNanos = now.nanos() + pause;
+            claim.restEndsNanos = now.nanos() + patience.restNanos(claim.leaseNanos);
             next(candidacy, now, out);
         }
         reschedule(candidacy, now);
@@ -297,17 +217,17 @@ final class LeaseEngine {
 
     /** Whether hints about a resource are of use: somebody wants or watches it, and it is not just held. Safe to call without the lock. */
     boolean cares(String resource) {
-        return candidacies.containsKey(resource);
+        return candidacies.active(resource) != null;
     }
 
     /** Whether anybody wants or watches a resource, or it is held. Safe to call without the lock. */
     boolean knows(String resource) {
-        return candidacies.containsKey(resource) || parked.contains(resource);
+        return candidacies.active(resource) != null || parked.contains(resource);
     }
 
     /** What somebody wants or watches, in no order, without what is parked. */
     Collection<Candidacy> candidacies() {
-        return candidacies.values();
+        return candidacies.active();
     }
 
     int heldLeases() {
@@ -322,9 +242,7 @@ final class LeaseEngine {
     /** A picture of what is known about a resource, which changes nothing; null if nobody wants or watches it. */
     @Nullable
     Candidacy picture(String resource) {
-        Candidacy candidacy = candidacies.get(resource);
-        ParkedLeases.Row row = candidacy == null ? parked.row(resource) : null;
-        return row == null ? candidacy : unparked(row);
+        return candidacies.picture(resource);
     }
 
     /** How many slots there may be for parked candidacies. */
@@ -334,25 +252,29 @@ final class LeaseEngine {
 
     /** Pictures of the parked candidacies in some slots, which stay parked. */
     List<Candidacy> parked(int fromSlot, int toSlot) {
-        return parked.rows(fromSlot, toSlot).stream().map(this::unparked).toList();
+        return candidacies.pictures(fromSlot, toSlot);
     }
 
     // What the network brings.
 
     void onResponse(int acceptor, Response response, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = candidacies.get(response.resource());
+        Candidacy candidacy = candidacies.active(response.resource());
         if (candidacy == null) {
             Extension extension = extensions.get(response.resource());
             if (extension == null || !response.ballot().equals(extension.ballot)) {
                 proposer.onLateResponse(response, now);
                 return;
             }
-            if (isOrdinary(response) && proposer.isHeld(extension.slot, now)) {
-                onAccepted(extension, acceptor, response, now, out);
+            if (response instanceof ProposeResponse proposal
+                    && proposal.accepted()
+                    && proposer.isHeld(extension.slot, now)) {
+                if (!extensions.onAccepted(extension, acceptor, proposal, now, out)) {
+                    takeOut(extension, now, out);
+                }
                 return;
             }
-            candidacy = takeOut(extension);
+            candidacy = extensions.takeOut(extension);
         }
         settle(candidacy, now, out);
         boolean current = response.ballot().equals(candidacy.attempt);
@@ -365,7 +287,7 @@ final class LeaseEngine {
         proposer.onResponse(acceptor, response, now, out.effects);
         apply(candidacy, now, out);
         if (rejected) {
-            askTheRest(candidacy, out);
+            majority.askTheRest(candidacy, out);
         }
         reschedule(candidacy, now);
     }
@@ -384,16 +306,19 @@ final class LeaseEngine {
         Extension extension = extensions.get(request.resource());
         if (extension != null && proposer.isHeld(extension.slot, now)) {
             proposer.onUnanswered(acceptor, request, now, out.effects);
-            takeOutIfDecided(extension, now, out);
+            if (!out.effects.isEmpty()) {
+                takeOut(extension, now, out);
+            }
             return;
         }
-        Candidacy candidacy = extension == null ? candidacies.get(request.resource()) : takeOut(extension);
+        Candidacy candidacy =
+                extension == null ? candidacies.active(request.resource()) : extensions.takeOut(extension);
         if (candidacy != null) {
             settle(candidacy, now, out);
             proposer.onUnanswered(acceptor, request, now, out.effects);
             apply(candidacy, now, out);
             if (request.ballot().equals(candidacy.attempt)) {
-                onSilence(candidacy, out);
+                majority.onSilence(candidacy, out);
             }
             reschedule(candidacy, now);
         }
@@ -401,28 +326,28 @@ final class LeaseEngine {
 
     /** Whether {@link #onRival} is of use. Safe to call without the lock. */
     boolean shouldKnowRivals(String resource) {
-        Candidacy candidacy = candidacies.get(resource);
-        return candidacy != null && candidacy.thrifty && candidacy.told != EVERYBODY;
+        Candidacy candidacy = candidacies.active(resource);
+        return candidacy != null && candidacy.thrifty && candidacy.told != Majority.EVERYBODY;
     }
 
     /** X6. Another node asked this node's acceptor for the lease; when this node gives it up, the other is to be told. */
     void onRival(String resource) {
-        Candidacy candidacy = candidacies.get(resource);
+        Candidacy candidacy = candidacies.active(resource);
         if (candidacy != null) {
-            candidacy.told = EVERYBODY;
+            candidacy.told = Majority.EVERYBODY;
         }
     }
 
     /** X6. This node's acceptor recorded or reported another owner. */
     void onOwnerSeen(String resource, Incarnation owner, long remainingNanos, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = candidacies.get(resource);
-        if (candidacy == null || owner.equals(self) || isHeldHere(candidacy)) {
+        Candidacy candidacy = candidacies.active(resource);
+        if (candidacy == null || owner.equals(self) || candidacy.isHeldHere()) {
             return;
         }
         Hint hint = new Hint(owner, now.nanos() + remainingNanos);
         hint(candidacy, hint, out);
-        if (candidacy.state == State.WAITING && firstClaim(candidacy).kind != Claim.Kind.ONCE) {
+        if (candidacy.state == State.WAITING && candidacy.firstClaim().kind != Claim.Kind.ONCE) {
             awaitFreedom(candidacy, hint);
         }
         reschedule(candidacy, now);
@@ -431,7 +356,7 @@ final class LeaseEngine {
     /** X6. An owner said that it gave the lease up: a follower that waits for it tries at once. */
     void onOwnerGone(String resource, Incarnation owner, Now now, Output out) {
         begin(out);
-        Candidacy candidacy = candidacies.get(resource);
+        Candidacy candidacy = candidacies.active(resource);
         if (candidacy == null) {
             return;
         }
@@ -443,12 +368,8 @@ final class LeaseEngine {
         hint(candidacy, null, out);
         if (candidacy.state == State.WAITING) {
             candidacy.failures = 0;
-            long pause = turn(
-                    candidacy.resource,
-                    owner,
-                    2 * Math.max(MILLI, roundTrips.quickNanos()),
-                    2 * roundTrips.meanNanos());
-            await(candidacy, now.nanos() + pause + firstClaim(candidacy).yieldNanos);
+            long pause = patience.afterReleaseNanos(candidacy.resource, owner);
+            await(candidacy, now.nanos() + pause + candidacy.firstClaim().yieldNanos);
         }
         reschedule(candidacy, now);
     }
@@ -457,7 +378,7 @@ final class LeaseEngine {
 
     /** When {@link #onTime} wants to be called next; calling it early, late or twice is harmless. Empty if nothing is due. */
     OptionalLong nextWakeNanos() {
-        if (parked.size() == 0 || !hasRoom()) {
+        if (parked.size() == 0 || !extensions.haveRoomFor(PARKED_PER_EVENT)) {
             return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.firstDueNanos());
         }
         long next = parked.earliestNanos();
@@ -479,7 +400,7 @@ final class LeaseEngine {
                 endRound((Extension.Round) timer, now, out);
             }
         }
-        if (hasRoom()) {
+        if (extensions.haveRoomFor(PARKED_PER_EVENT)) {
             onDue(parked.takeDue(now, PARKED_PER_EVENT, slot -> proposer.sixtyFourthsLeft(slot, now)), now, out);
         }
     }
@@ -487,15 +408,21 @@ final class LeaseEngine {
     private void onDue(int[] slots, Now now, Output out) {
         List<Extension.Round> rounds = new ArrayList<>(1);
         for (int slot : slots) {
-            if (!oneRoundTrip || !parked.goesOn(slot, now) || !extend(slot, rounds, now, out)) {
-                Candidacy candidacy = resume(parked.unpark(slot));
+            if (!oneRoundTrip || !parked.goesOn(slot, now) || !extensions.begin(slot, rounds, now, out)) {
+                Candidacy candidacy = candidacies.unpark(slot);
                 onTime(candidacy, now, out);
                 reschedule(candidacy, now);
             }
         }
-        for (Extension.Round round : rounds) {
-            if (round.underWay > 0) {
-                timers.schedule(round, round.endsNanos);
+        extensions.schedule(rounds);
+    }
+
+    private void endRound(Extension.Round round, Now now, Output out) {
+        for (Extension extension : round.extensions) {
+            if (extensions.isUnderWay(extension)) {
+                Candidacy candidacy = extensions.takeOut(extension);
+                onTime(candidacy, now, out);
+                reschedule(candidacy, now);
             }
         }
     }
@@ -503,9 +430,9 @@ final class LeaseEngine {
     /** X7. Notices every lease that has ended; for the shell to call when the wall clock has run ahead of the monotonic one. */
     void settleAll(Now now, Output out) {
         begin(out);
-        List.copyOf(extensions.values()).forEach(this::takeOut);
+        extensions.all().forEach(extensions::takeOut);
         parked.wakeAll(now);
-        for (Candidacy candidacy : List.copyOf(candidacies.values())) {
+        for (Candidacy candidacy : List.copyOf(candidacies.active())) {
             settle(candidacy, now, out);
             hurry(candidacy, now);
             reschedule(candidacy, now);
@@ -514,9 +441,9 @@ final class LeaseEngine {
 
     /** X7. Where more time has passed than the monotonic clock says, the next extension comes at half of what then remains. */
     private void hurry(Candidacy candidacy, Now now) {
-        Tenure tenure = candidacy.state == State.HOLDING ? firstClaim(candidacy).tenure : null;
+        Tenure tenure = candidacy.state == State.HOLDING ? candidacy.firstClaim().tenure : null;
         if (tenure != null) {
-            long due = extendsNanos(tenure, now);
+            long due = patience.extensionDueNanos(tenure, now);
             candidacy.resumeNanos = due - candidacy.resumeNanos < 0 ? due : candidacy.resumeNanos;
         }
     }
@@ -538,13 +465,13 @@ final class LeaseEngine {
             }
             case HOLDING -> {
                 hurry(candidacy, now);
-                if (firstClaim(candidacy).autoExtend && now.hasReached(candidacy.resumeNanos)) {
+                if (candidacy.firstClaim().autoExtend && now.hasReached(candidacy.resumeNanos)) {
                     tryNow(candidacy, State.EXTENDING, now, out);
                 }
             }
             case TRYING, EXTENDING -> {
-                if (candidacy.withheld != null && now.hasReached(restDueNanos(candidacy))) {
-                    onSilence(candidacy, out);
+                if (candidacy.withheld != null && now.hasReached(Majority.restDueNanos(candidacy))) {
+                    majority.onSilence(candidacy, out);
                     candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
                     roundTrips.noteTimeOut(
@@ -569,7 +496,7 @@ final class LeaseEngine {
 
     /** So does a claim that waits for the claims before it: thousands may, so that each has its own timer. */
     private void endWaiting(Claim claim, Now now, Output out) {
-        Candidacy candidacy = candidacies.get(claim.resource);
+        Candidacy candidacy = candidacies.active(claim.resource);
         if (candidacy != null) {
             endWithout(candidacy, claim, now, out);
             reschedule(candidacy, now);
@@ -584,16 +511,16 @@ final class LeaseEngine {
     /** The one timer of a candidacy: the earliest of what it waits for. */
     private void reschedule(Candidacy candidacy, Now now) {
         if (candidacy.claims.isEmpty() && !candidacy.watched) {
-            timers.cancel(candidacy);
-            candidacies.remove(candidacy.resource);
+            candidacies.remove(candidacy);
             return;
         }
         long due = Long.MAX_VALUE;
         switch (candidacy.state) {
             case WAITING -> due = candidacy.resumeNanos - now.nanos();
             case TRYING, EXTENDING ->
-                due = (candidacy.withheld == null ? candidacy.roundEndsNanos : restDueNanos(candidacy)) - now.nanos();
-            case HOLDING -> due = firstClaim(candidacy).autoExtend ? candidacy.resumeNanos - now.nanos() : due;
+                due = (candidacy.withheld == null ? candidacy.roundEndsNanos : Majority.restDueNanos(candidacy))
+                        - now.nanos();
+            case HOLDING -> due = candidacy.firstClaim().autoExtend ? candidacy.resumeNanos - now.nanos() : due;
             case IDLE -> {
                 Hint hint = candidacy.hint;
                 due = hint == null || hint.owner().equals(self) ? due : hint.freeAtNanos() - now.nanos();
@@ -606,7 +533,7 @@ final class LeaseEngine {
         } else if (claim != null && !claim.isStanding()) {
             due = Math.min(due, claim.giveUpNanos - now.nanos());
         }
-        boolean parks = isQuiet(candidacy);
+        boolean parks = Candidacies.isQuiet(candidacy);
         if (due == Long.MAX_VALUE) {
             timers.cancel(candidacy);
         } else {
@@ -617,125 +544,26 @@ final class LeaseEngine {
             }
         }
         if (parks) {
-            noteQuiet(candidacy);
+            candidacies.noteQuiet(candidacy);
         }
     }
 
-    // Extensions of parked leases.
+    // Where candidacies are found.
 
-    /** Begins the extension of a parked lease in its place; false if its end is too near for any round. */
-    private boolean extend(int slot, List<Extension.Round> rounds, Now now, Output out) {
-        String resource = parked.name(slot);
-        Tenure tenure = proposer.unsettledTenure(resource);
-        if (tenure == null) {
-            return false;
-        }
-        Extension.Round round = roundOf(tenure.deadline().remainingNanos(now) / 2, rounds, now);
-        if (round == null) {
-            return false;
-        }
-        // It is held, and no attempt is under way, so that nothing else is to be done first.
-        proposer.startInOneRoundTrip(resource, tenure.leaseNanos(), now, out.effects);
-        Request request = ((Effect.Broadcast) out.effects.remove(0)).request();
-        Extension extension = new Extension(resource, slot, request.ballot(), round);
-        parked.extending(slot);
-        extensions.put(resource, extension);
-        round.extensions.add(extension);
-        round.underWay++;
-        tellBegin(resource, AttemptListener.Purpose.EXTEND, out);
-        out.send(request, EVERYBODY);
-        return true;
-    }
-
-    /**
-     * The longest round for an extension that may not take longer than that; null if there is none. Where answers take long, what is late has
-     * half a round, a quarter and so on: out of their place extensions cost several times as much, so that answers would take longer still.
-     */
-    private Extension.@Nullable Round roundOf(long mostNanos, List<Extension.Round> rounds, Now now) {
-        long limit = roundTrips.roundNanos();
-        for (int i = 0; i == 0 || limit >= RoundTrips.SHORTEST_ROUND_NANOS; i++) {
-            if (i == rounds.size()) {
-                rounds.add(new Extension.Round(now.nanos(), now.nanos() + limit, roundTrips.meanNanos()));
-            }
-            if (limit <= mostNanos) {
-                return rounds.get(i);
-            }
-            limit /= 2;
-        }
-        return null;
-    }
-
-    private static boolean isOrdinary(Response response) {
-        return response instanceof ProposeResponse propose && propose.accepted();
-    }
-
-    private void onAccepted(Extension extension, int acceptor, Response response, Now now, Output out) {
-        extension.acceptedBy |= 1L << acceptor;
-        proposer.onResponse(acceptor, response, now, out.effects);
-        if (out.effects.size() == 1 && out.effects.get(0) instanceof Effect.Extended extended) {
-            out.effects.clear();
-            onExtended(extension, extended.tenure(), now, out);
-        } else {
-            takeOutIfDecided(extension, now, out);
+    /** To be called first by every event. */
+    private void begin(Output out) {
+        if (out != current) {
+            current = out;
+            out.attemptsTold = attemptsTold;
+            candidacies.parkQuiet();
         }
     }
-
-    /** One answer more, or one less to come, may have decided that the extension does not just succeed. */
-    private void takeOutIfDecided(Extension extension, Now now, Output out) {
-        if (!out.effects.isEmpty()) {
-            Candidacy candidacy = takeOut(extension);
-            apply(candidacy, now, out);
-            reschedule(candidacy, now);
-        }
-    }
-
-    private void onExtended(Extension extension, Tenure tenure, Now now, Output out) {
-        remove(extension);
-        roundTrips.note(extension.round.beganNanos, now);
-        majority.learn(extension.acceptedBy, now);
-        tellEnd(extension.resource, AttemptListener.Outcome.SUCCESS, null, out);
-        parked.extended(extension.slot, tenure, coalesced(extendsNanos(tenure, now), tenure.leaseNanos()));
-        out.notices.add(new Notice.Extended(null, tenure, now.nanos() - extension.round.beganNanos));
-    }
-
-    /** Makes a candidacy of an extension that does not just succeed; the caller sees to its timer. */
-    private Candidacy takeOut(Extension extension) {
-        remove(extension);
-        Candidacy candidacy = resume(parked.unpark(extension.slot));
-        enter(candidacy, State.EXTENDING);
-        candidacy.attempt = extension.ballot;
-        candidacy.acceptedBy = extension.acceptedBy;
-        candidacy.attemptBeganNanos = extension.round.beganNanos;
-        candidacy.roundBeganNanos = extension.round.beganNanos;
-        candidacy.roundEndsNanos = extension.round.endsNanos;
-        candidacy.roundTripNanos = extension.round.roundTripNanos;
-        candidacy.dueNanos = extension.round.endsNanos;
-        return candidacy;
-    }
-
-    private void remove(Extension extension) {
-        extensions.remove(extension.resource);
-        if (--extension.round.underWay == 0) {
-            timers.cancel(extension.round);
-        }
-    }
-
-    private void endRound(Extension.Round round, Now now, Output out) {
-        for (Extension extension : round.extensions) {
-            if (extensions.get(extension.resource) == extension) {
-                Candidacy candidacy = takeOut(extension);
-                onTime(candidacy, now, out);
-                reschedule(candidacy, now);
-            }
-        }
-    }
-
-    // Candidacies that need nothing for now.
 
     private @Nullable Candidacy find(String resource) {
-        Candidacy candidacy = candidacies.get(resource);
+        Candidacy candidacy = candidacies.active(resource);
         if (candidacy == null) {
-            candidacy = takeOut(resource);
+            Extension extension = extensions.get(resource);
+            candidacy = extension == null ? candidacies.unpark(resource) : extensions.takeOut(extension);
             if (candidacy != null) {
                 timers.schedule(candidacy, candidacy.dueNanos);
             }
@@ -743,116 +571,23 @@ final class LeaseEngine {
         return candidacy;
     }
 
-    /** Makes a candidacy of what is parked, null if that is nothing; the caller sees to its timer. */
-    private @Nullable Candidacy takeOut(String resource) {
-        Extension extension = extensions.get(resource);
-        if (extension != null) {
-            return takeOut(extension);
-        }
-        ParkedLeases.Row row = parked.unpark(resource);
-        return row == null ? null : resume(row);
-    }
-
     private Candidacy findOrMake(String resource) {
         Candidacy candidacy = find(resource);
-        return candidacy == null ? candidacies.computeIfAbsent(resource, Candidacy::new) : candidacy;
+        return candidacy == null ? candidacies.activeOrNew(resource) : candidacy;
     }
 
-    /** To be called first by every event: what became quiet in an earlier one has been told and can be parked. */
-    private void begin(Output out) {
-        if (out == current) {
-            return;
-        }
-        current = out;
-        for (Candidacy candidacy : quiet) {
-            candidacy.quiet = false;
-            parkIfQuiet(candidacy);
-        }
-        quiet.clear();
-        while (young.size() > MOST_YOUNG) {
-            Candidacy oldest = young.remove();
-            oldest.young = false;
-            parkIfQuiet(oldest);
-        }
-    }
-
-    /** What extends itself is parked at once, since its extensions wait for those of others there. Other leases may be released soon. */
-    private void noteQuiet(Candidacy candidacy) {
-        if (!firstClaim(candidacy).autoExtend) {
-            if (!candidacy.young) {
-                candidacy.young = true;
-                young.add(candidacy);
-            }
-        } else if (!candidacy.quiet) {
-            candidacy.quiet = true;
-            quiet.add(candidacy);
-        }
-    }
-
-    private void parkIfQuiet(Candidacy candidacy) {
-        if (isQuiet(candidacy) && candidacies.get(candidacy.resource) == candidacy) {
-            park(candidacy);
-        }
-    }
-
-    /** Whether there is nothing to remember but the tenure of one claim and the time of its next extension. */
-    private static boolean isQuiet(Candidacy candidacy) {
-        if (candidacy.state != State.HOLDING || candidacy.watched || candidacy.claims.size() != 1) {
-            return false;
-        }
-        Claim claim = candidacy.claims.getFirst();
-        return claim.tenure != null && !claim.isStanding() && !claim.isAwaited();
-    }
-
-    private void park(Candidacy candidacy) {
-        Claim claim = firstClaim(candidacy);
-        timers.cancel(candidacy);
-        parked.park(new ParkedLeases.Row(
-                candidacy.resource,
-                claim.resumed ? null : claim,
-                claim.autoExtend,
-                claim.autoExtend ? coalesced(candidacy.dueNanos, claim.leaseNanos) : candidacy.dueNanos,
-                claim.acquiredAtMillis,
-                (int) Math.min(claim.extensionCount, Integer.MAX_VALUE)));
-        candidacies.remove(candidacy.resource);
-    }
-
-    private static long coalesced(long dueNanos, long leaseNanos) {
-        long step = Math.max(1, Math.min(leaseNanos / COALESCED_PART, LONGEST_COALESCING_NANOS));
-        return dueNanos + Math.floorMod(-dueNanos, step);
-    }
-
-    /** Makes a candidacy of a row; the caller sees to its timer. */
-    private Candidacy resume(ParkedLeases.Row row) {
-        Candidacy candidacy = unparked(row);
-        candidacies.put(candidacy.resource, candidacy);
-        return candidacy;
-    }
-
-    private Candidacy unparked(ParkedLeases.Row row) {
-        Tenure tenure = proposer.unsettledTenure(row.resource());
-        if (tenure == null) {
-            throw new IllegalStateException("Lease " + row.resource() + " is parked, but is not held");
-        }
-        Claim claim = row.claim() == null ? Claim.resumed(tenure) : row.claim();
-        claim.autoExtend = row.autoExtend();
-        claim.acquiredAtMillis = row.acquiredAtMillis();
-        claim.extensionCount = row.extensions();
-        Candidacy candidacy = new Candidacy(row.resource());
-        candidacy.claims.add(claim);
-        enter(candidacy, State.HOLDING);
-        candidacy.resumeNanos = row.dueNanos();
-        candidacy.dueNanos = row.dueNanos();
-        candidacy.told = EVERYBODY;
-        candidacy.hint = new Hint(self, tenure.deadline().nanos());
-        return candidacy;
+    /** Applies what the extension of a parked lease led to, other than just success. */
+    private void takeOut(Extension extension, Now now, Output out) {
+        Candidacy candidacy = extensions.takeOut(extension);
+        apply(candidacy, now, out);
+        reschedule(candidacy, now);
     }
 
     // The life of a candidacy.
 
     /** Begins to seek for the first claim, at once unless a hint says that it would be in vain. */
     private void seek(Candidacy candidacy, Now now, Output out) {
-        Claim claim = firstClaim(candidacy);
+        Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
         Hint hint = candidacy.hint;
         if (claim.kind != Claim.Kind.ONCE
@@ -869,14 +604,14 @@ final class LeaseEngine {
     }
 
     private void tryNow(Candidacy candidacy, State state, Now now, Output out) {
-        enter(candidacy, state);
+        candidacies.enter(candidacy, state);
         candidacy.attemptBeganNanos = now.nanos();
         beginRound(candidacy, now);
-        long leaseNanos = firstClaim(candidacy).leaseNanos;
+        long leaseNanos = candidacy.firstClaim().leaseNanos;
         candidacy.preparing = false;
         candidacy.gone = null;
         if (mayTakeOneRoundTrip(candidacy, now)) {
-            candidacy.thrifty = isThrifty(candidacy, now);
+            candidacy.thrifty = majority.isAskedFirst(candidacy, now);
             proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, out.effects);
         } else {
             candidacy.thrifty = false;
@@ -886,44 +621,11 @@ final class LeaseEngine {
     }
 
     /**
-     * X11. Whether a majority is asked and not everybody. Not for leases that are to last: the other nodes should know who has them, and the more
-     * acceptors know, the less it matters which of them is there. Nor where others want the lease: they should know when to try.
-     */
-    private boolean isThrifty(Candidacy candidacy, Now now) {
-        return candidacy.state == State.TRYING
-                && !firstClaim(candidacy).autoExtend
-                && candidacy.told != EVERYBODY
-                && majority.isKnown(now);
-    }
-
-    /** Asks the acceptors that have not been, because one that has been is against or does not answer. */
-    private void askTheRest(Candidacy candidacy, Output out) {
-        Request withheld = candidacy.withheld;
-        if (withheld != null) {
-            candidacy.withheld = null;
-            candidacy.told = EVERYBODY;
-            out.send(withheld, ~candidacy.asked);
-        }
-    }
-
-    private void onSilence(Candidacy candidacy, Output out) {
-        if (candidacy.withheld != null) {
-            majority.forget();
-            askTheRest(candidacy, out);
-        }
-    }
-
-    /** When the acceptors that have not been asked are, if nothing was decided by then. */
-    private static long restDueNanos(Candidacy candidacy) {
-        return candidacy.roundBeganNanos + (candidacy.roundEndsNanos - candidacy.roundBeganNanos) / 2;
-    }
-
-    /**
      * X8. The short path is for an owner, or where no live owner is known of, until it fails there. An owner would not get further with both
      * phases: what it proposed and too few accepted would be against it, as the lease of somebody else.
      */
     private boolean mayTakeOneRoundTrip(Candidacy candidacy, Now now) {
-        if (!oneRoundTrip || isHeldHere(candidacy)) {
+        if (!oneRoundTrip || candidacy.isHeldHere()) {
             return oneRoundTrip;
         }
         Hint hint = candidacy.hint;
@@ -931,51 +633,24 @@ final class LeaseEngine {
     }
 
     private void beginRound(Candidacy candidacy, Now now) {
-        long limit = roundTrips.roundNanos();
-        Tenure tenure = firstClaim(candidacy).tenure;
-        if (tenure != null) {
-            limit = Math.min(
-                    limit, Math.max(SHORTEST_PAUSE_NANOS, tenure.deadline().remainingNanos(now) / 2));
-        }
         candidacy.roundBeganNanos = now.nanos();
         candidacy.roundTripNanos = roundTrips.meanNanos();
-        candidacy.roundEndsNanos = now.nanos() + limit;
+        candidacy.roundEndsNanos = now.nanos() + patience.roundNanos(candidacy.firstClaim().tenure, now);
     }
 
     private void await(Candidacy candidacy, long untilNanos) {
-        enter(candidacy, State.WAITING);
-        candidacy.told = EVERYBODY;
-        Claim claim = firstClaim(candidacy);
+        candidacies.enter(candidacy, State.WAITING);
+        candidacy.told = Majority.EVERYBODY;
+        Claim claim = candidacy.firstClaim();
         boolean rests = claim.resigned && claim.restEndsNanos - untilNanos > 0;
         candidacy.resumeNanos = rests ? claim.restEndsNanos : untilNanos;
     }
 
-    /**
-     * X6. Waits until the lease can be free at every acceptor, and then for this node's turn, so that the candidates do not all come at once.
-     */
+    /** X6. Waits until the lease can be free at every acceptor, and then for this node's turn. */
     private void awaitFreedom(Candidacy candidacy, Hint hint) {
-        Claim claim = firstClaim(candidacy);
-        long spread = Math.min(claim.leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTrips.meanNanos()));
-        long step = Math.min(claim.leaseNanos / 16, Math.max(15 * MILLI, 2 * roundTrips.quickNanos()));
-        // The record at another acceptor may be a little younger than the one that the hint is about.
-        long pause = step / 3 + turn(candidacy.resource, hint.owner(), step, spread);
+        Claim claim = candidacy.firstClaim();
+        long pause = patience.afterEndNanos(candidacy.resource, hint.owner(), claim.leaseNanos);
         await(candidacy, hint.freeAtNanos() + pause + claim.yieldNanos);
-    }
-
-    /**
-     * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in an order
-     * that all draw alike and that is another one for each resource and each life of an owner. The owner itself has no turn.
-     */
-    private long turn(String resource, Incarnation owner, long stepNanos, long spreadNanos) {
-        int size = proposer.cell().size();
-        int own = proposer.cell().indexOf(self.nodeId());
-        if (own < 0) {
-            return jitter(spreadNanos);
-        }
-        int first = Math.floorMod(31 * resource.hashCode() + Long.hashCode(owner.nonce()), size);
-        int place = Math.floorMod(own - first, size);
-        int former = proposer.cell().indexOf(owner.nodeId());
-        return (former >= 0 && Math.floorMod(former - first, size) < place ? place - 1 : place) * stepNanos;
     }
 
     /** Ends a claim wherever it is in the queue; the next one begins to seek. */
@@ -993,15 +668,15 @@ final class LeaseEngine {
 
     private void next(Candidacy candidacy, Now now, Output out) {
         if (candidacy.claims.isEmpty()) {
-            enter(candidacy, State.IDLE);
+            candidacies.enter(candidacy, State.IDLE);
         } else {
-            timers.cancel(firstClaim(candidacy));
+            timers.cancel(candidacy.firstClaim());
             seek(candidacy, now, out);
         }
     }
 
     private void release(Candidacy candidacy, Now now, Output out) {
-        enter(candidacy, State.IDLE);
+        candidacies.enter(candidacy, State.IDLE);
         proposer.release(candidacy.resource, now, out.effects);
         apply(candidacy, now, out);
     }
@@ -1009,17 +684,6 @@ final class LeaseEngine {
     private void settle(Candidacy candidacy, Now now, Output out) {
         proposer.settle(candidacy.resource, now, out.effects);
         apply(candidacy, now, out);
-    }
-
-    /** Whether parked leases can be extended. If not, those that are being extended have timers. */
-    private boolean hasRoom() {
-        return extending + extensions.size() <= MOST_EXTENDING - PARKED_PER_EVENT;
-    }
-
-    private void enter(Candidacy candidacy, State state) {
-        candidacy.withheld = null;
-        extending += (state == State.EXTENDING ? 1 : 0) - (candidacy.state == State.EXTENDING ? 1 : 0);
-        candidacy.state = state;
     }
 
     // What the proposer reports.
@@ -1042,7 +706,7 @@ final class LeaseEngine {
     private void apply(Candidacy candidacy, Effect effect, Now now, Output out) {
         if (effect instanceof Effect.Broadcast broadcast) {
             onBroadcast(candidacy, broadcast.request(), now, out);
-            out.send(broadcast.request(), recipients(candidacy, broadcast.request(), now));
+            out.send(broadcast.request(), majority.recipients(candidacy, broadcast.request(), now));
         } else if (effect instanceof Effect.Acquired acquired) {
             onAcquired(candidacy, acquired.tenure(), now, out);
         } else if (effect instanceof Effect.Extended extended) {
@@ -1056,36 +720,16 @@ final class LeaseEngine {
         }
     }
 
-    /**
-     * A bit for each acceptor that gets the request. A release is for those that were asked, and for everybody if others want the lease or it was
-     * held for so long that one may without this node's having heard of it.
-     */
-    private long recipients(Candidacy candidacy, Request request, Now now) {
-        if (request instanceof ReleaseRequest) {
-            boolean brief = now.nanos() - candidacy.attemptBeganNanos < RoundTrips.SHORTEST_ROUND_NANOS / 2;
-            return brief ? candidacy.told : EVERYBODY;
-        }
-        if (!candidacy.thrifty) {
-            candidacy.told = EVERYBODY;
-            return EVERYBODY;
-        }
-        candidacy.withheld = request;
-        candidacy.asked = majority.acceptors();
-        candidacy.told |= candidacy.asked;
-        return candidacy.asked;
-    }
-
     private void onBroadcast(Candidacy candidacy, Request request, Now now, Output out) {
         if (!(request instanceof ReleaseRequest) && !request.ballot().equals(candidacy.attempt)) {
             candidacy.attempt = request.ballot();
             candidacy.rejectedBy = 0;
             candidacy.acceptedBy = 0;
-            tellBegin(
+            out.attemptBegan(
                     candidacy.resource,
                     candidacy.state == State.EXTENDING
                             ? AttemptListener.Purpose.EXTEND
-                            : AttemptListener.Purpose.ACQUIRE,
-                    out);
+                            : AttemptListener.Purpose.ACQUIRE);
         }
         if (request instanceof PrepareRequest) {
             candidacy.preparing = true;
@@ -1096,22 +740,10 @@ final class LeaseEngine {
         }
     }
 
-    private void tellBegin(String resource, AttemptListener.Purpose purpose, Output out) {
-        if (attemptsTold) {
-            out.notices.add(new Notice.AttemptBegan(resource, purpose));
-        }
-    }
-
-    private void tellEnd(String resource, AttemptListener.Outcome outcome, @Nullable String reason, Output out) {
-        if (attemptsTold) {
-            out.notices.add(new Notice.AttemptEnded(resource, outcome, reason));
-        }
-    }
-
     private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         noteWin(candidacy, now);
-        tellEnd(candidacy.resource, AttemptListener.Outcome.SUCCESS, null, out);
-        Claim claim = firstClaim(candidacy);
+        out.attemptEnded(candidacy.resource, AttemptListener.Outcome.SUCCESS, null);
+        Claim claim = candidacy.firstClaim();
         claim.tenure = tenure;
         candidacy.failures = 0;
         hold(candidacy, tenure, now);
@@ -1121,8 +753,8 @@ final class LeaseEngine {
 
     private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         noteWin(candidacy, now);
-        tellEnd(candidacy.resource, AttemptListener.Outcome.SUCCESS, null, out);
-        Claim claim = firstClaim(candidacy);
+        out.attemptEnded(candidacy.resource, AttemptListener.Outcome.SUCCESS, null);
+        Claim claim = candidacy.firstClaim();
         claim.tenure = tenure;
         candidacy.failures = 0;
         hold(candidacy, tenure, now);
@@ -1131,33 +763,26 @@ final class LeaseEngine {
     }
 
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
-        enter(candidacy, State.HOLDING);
-        candidacy.resumeNanos = extendsNanos(tenure, now);
-    }
-
-    /** Extension at half of what remains, and again at half of the rest when it fails; the last chances are not closer than 1/64 of T. */
-    private long extendsNanos(Tenure tenure, Now now) {
-        long shortest =
-                Math.max(tenure.leaseNanos() / 64, Math.min(tenure.leaseNanos() / 16, 2 * roundTrips.meanNanos()));
-        return now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
+        candidacies.enter(candidacy, State.HOLDING);
+        candidacy.resumeNanos = patience.extensionDueNanos(tenure, now);
     }
 
     private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {
-        Claim claim = firstClaim(candidacy);
+        Claim claim = candidacy.firstClaim();
         claim.tenure = null;
         out.notices.add(new Notice.Lost(claim, tenure));
         hint(candidacy, null, out);
         if (!claim.isStanding()) {
             end(candidacy, claim, now, out);
         } else if (candidacy.state == State.EXTENDING) {
-            enter(candidacy, State.TRYING);
+            candidacies.enter(candidacy, State.TRYING);
         } else {
             seek(candidacy, now, out);
         }
     }
 
     private void onReleased(Candidacy candidacy, Tenure tenure, Output out) {
-        Claim claim = firstClaim(candidacy);
+        Claim claim = candidacy.firstClaim();
         claim.tenure = null;
         out.notices.add(new Notice.Released(claim, tenure));
         hint(candidacy, null, out);
@@ -1166,16 +791,15 @@ final class LeaseEngine {
     private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
         boolean withdrawn = outcome instanceof Outcome.Withdrawn;
         String reason = describe(outcome);
-        tellEnd(
+        out.attemptEnded(
                 candidacy.resource,
                 withdrawn ? AttemptListener.Outcome.WITHDRAWN : AttemptListener.Outcome.FAILURE,
-                reason,
-                out);
+                reason);
         if (withdrawn || candidacy.claims.isEmpty()) {
             return;
         }
         candidacy.lastReason = reason;
-        Claim claim = firstClaim(candidacy);
+        Claim claim = candidacy.firstClaim();
         Tenure tenure = claim.tenure;
         if (candidacy.state == State.EXTENDING && tenure != null) {
             hold(candidacy, tenure, now);
@@ -1187,7 +811,8 @@ final class LeaseEngine {
                     now.nanos() - candidacy.attemptBeganNanos));
             return;
         }
-        out.failedAttempts.add(new FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
+        out.failedAttempts.add(
+                new Output.FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
         if (outcome instanceof Outcome.Blocked blocked) {
             Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
             hint(candidacy, hint, out);
@@ -1196,7 +821,7 @@ final class LeaseEngine {
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
             } else if (blocked.holder().equals(candidacy.gone)) {
-                await(candidacy, now.nanos() + jitter(Math.max(MILLI, roundTrips.meanNanos())));
+                await(candidacy, now.nanos() + patience.untilReleaseIsHeardNanos());
             } else {
                 awaitFreedom(candidacy, hint);
             }
@@ -1206,19 +831,8 @@ final class LeaseEngine {
             if (old != null && now.hasReached(old.freeAtNanos())) {
                 hint(candidacy, null, out);
             }
-            await(candidacy, now.nanos() + backOff(outcome, candidacy.failures));
+            await(candidacy, now.nanos() + patience.backOffNanos(outcome, candidacy.failures));
         }
-    }
-
-    /** X2, X6. Random, from one round trip upward while attempts collide, slower while nobody answers. */
-    private long backOff(Outcome outcome, int failures) {
-        int doublings = Math.min(failures - 1, 10);
-        if (outcome instanceof Outcome.Unanswered) {
-            long window = Math.min(LONGEST_BACKOFF_NANOS, (10 * MILLI) << doublings);
-            return window / 2 + jitter(window / 2);
-        }
-        long window = Math.min(LONGEST_BACKOFF_NANOS, Math.max(MILLI, roundTrips.meanNanos()) << doublings);
-        return jitter(window);
     }
 
     private static String describe(Outcome outcome) {
@@ -1244,23 +858,10 @@ final class LeaseEngine {
         }
     }
 
-    private static boolean isHeldHere(Candidacy candidacy) {
-        Claim claim = candidacy.claims.peek();
-        return claim != null && claim.tenure != null;
-    }
-
-    private static Claim firstClaim(Candidacy candidacy) {
-        return candidacy.claims.getFirst();
-    }
-
     private void noteWin(Candidacy candidacy, Now now) {
         roundTrips.note(candidacy.roundBeganNanos, now);
         if (!candidacy.thrifty) {
             majority.learn(candidacy.acceptedBy, now);
         }
-    }
-
-    private long jitter(long spreadNanos) {
-        return spreadNanos <= 0 ? 0 : random.nextLong(spreadNanos);
     }
 }

@@ -292,7 +292,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /** X6. What this node's acceptor knows of the owner. */
-    private void hint(String leaseName, Now now, LeaseEngine.Output output) {
+    private void hint(String leaseName, Now now, Output output) {
         AcceptedLease accepted = acceptor == null ? null : acceptor.lease(leaseName, now);
         if (accepted != null) {
             engine.onOwnerSeen(leaseName, accepted.ballot().owner(), accepted.remainingNanos(), now, output);
@@ -509,7 +509,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /** Whether the extension was decided at once, as it is in a cell of one. */
-    private static boolean answered(LeaseEngine.Output output, Claim claim, CompletableFuture<Boolean> answer) {
+    private static boolean answered(Output output, Claim claim, CompletableFuture<Boolean> answer) {
         for (Notice notice : output.notices) {
             if (notice instanceof Notice.Extended extended && extended.claim() == claim) {
                 return answer.complete(true);
@@ -599,7 +599,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /** X6. What this node's acceptor learns helps its own candidates to wait for the right moment. */
-    private void hint(List<Request> requests, List<@Nullable Response> responses, Now now, LeaseEngine.Output output) {
+    private void hint(List<Request> requests, List<@Nullable Response> responses, Now now, Output output) {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
@@ -724,7 +724,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     // The loop.
 
     private interface Step {
-        void run(Now now, LeaseEngine.Output output);
+        void run(Now now, Output output);
     }
 
     /** A step that whoever holds the lock performs, and what is done instead if the node has failed or is closed. */
@@ -857,7 +857,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (failed || closed) {
             return false;
         }
-        LeaseEngine.Output output = new LeaseEngine.Output();
+        Output output = new Output();
         Now now = null;
         try {
             now = clock.now();
@@ -879,14 +879,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    private void tellAll(LeaseEngine.Output output, Now now, Afterwards afterwards) {
+    private void tellAll(Output output, Now now, Afterwards afterwards) {
         while (output.told < output.notices.size()) {
             tell(output.notices.get(output.told++), now, afterwards);
         }
     }
 
     /** What had happened before the defect: nobody else knows of a claim that has ended. */
-    private void tellTheRest(LeaseEngine.Output output, Now now, Afterwards afterwards) {
+    private void tellTheRest(Output output, Now now, Afterwards afterwards) {
         while (output.told < output.notices.size()) {
             try {
                 tellAll(output, now, afterwards);
@@ -897,7 +897,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /** Sends what is to be sent. The acceptor in this process answers at once, which may cause further requests. */
-    private void send(Now now, LeaseEngine.Output output) {
+    private void send(Now now, Output output) {
         List<Request> requests = output.requests;
         for (int i = 0; i < requests.size(); i++) {
             if (acceptor != null && output.isFor(selfIndex, i)) {
@@ -912,7 +912,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    private void answerHere(LocalAcceptor acceptor, Request request, Now now, LeaseEngine.Output output) {
+    private void answerHere(LocalAcceptor acceptor, Request request, Now now, Output output) {
         Response response = acceptor.handle(request, now);
         if (response != null) {
             engine.onResponse(selfIndex, response, now, output);
@@ -976,7 +976,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    private void record(LeaseEngine.Output output, Now now) {
+    private void record(Output output, Now now) {
         LeaseHistory kept = history;
         if (kept != null) {
             output.notices.forEach(notice -> record(kept, notice, now));

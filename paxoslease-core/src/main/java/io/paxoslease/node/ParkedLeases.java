@@ -100,6 +100,11 @@ final class ParkedLeases {
     /** How many claims are let go together: as many can be kept although the application refers to only one of them. */
     private static final int TOGETHER = 8;
 
+    /** Extensions wait for each other by up to this part of T, so that they travel together. */
+    private static final int COALESCED_PART = 512;
+
+    private static final long LONGEST_COALESCING_NANOS = 100_000_000L;
+
     private static final int FORGOTTEN_AT_ONCE = 2;
     private static final long TICK_NANOS = 1_000_000;
     /** Twelve days, which with the longest lease is less than the 24 that ticks can tell apart from weeks to come. */
@@ -146,6 +151,12 @@ final class ParkedLeases {
 
     ParkedLeases(ResourceIndex index) {
         this.index = index;
+    }
+
+    /** When an extension that is due then is made, later by no more than is needed to travel with others. */
+    static long coalesced(long dueNanos, long leaseNanos) {
+        long step = Math.max(1, Math.min(leaseNanos / COALESCED_PART, LONGEST_COALESCING_NANOS));
+        return dueNanos + Math.floorMod(-dueNanos, step);
     }
 
     int size() {

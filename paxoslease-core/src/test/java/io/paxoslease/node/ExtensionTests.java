@@ -38,7 +38,7 @@ class ExtensionTests {
     private final LocalAcceptor[] acceptors = new LocalAcceptor[3];
     private final Claim claim = Claim.once("r", LEASE, 60_000 * MILLI);
 
-    private LeaseEngine.Output out = new LeaseEngine.Output();
+    private Output out = new Output();
     private Request proposal;
 
     private static Now at(long millis) {
@@ -72,7 +72,7 @@ class ExtensionTests {
 
     /** What follows is another event. */
     private void event() {
-        out = new LeaseEngine.Output();
+        out = new Output();
     }
 
     private void accept(int acceptor, Now now) {

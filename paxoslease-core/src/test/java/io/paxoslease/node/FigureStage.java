@@ -273,7 +273,7 @@ final class FigureStage {
     // The shell, in the manner of LeaseNode.
 
     private interface Step {
-        void run(Now now, LeaseEngine.Output out);
+        void run(Now now, Output out);
     }
 
     private interface Script {
@@ -337,7 +337,7 @@ final class FigureStage {
             return;
         }
         Now now = now(host);
-        LeaseEngine.Output out = new LeaseEngine.Output();
+        Output out = new Output();
         step.run(now, out);
         for (int i = 0; i < out.requests.size(); i++) {
             broadcast(host, out.requests.get(i), now, out);
@@ -349,7 +349,7 @@ final class FigureStage {
         });
     }
 
-    private void broadcast(Host host, Request request, Now now, LeaseEngine.Output out) {
+    private void broadcast(Host host, Request request, Now now, Output out) {
         if (request instanceof PrepareRequest) {
             started(host, now);
         }
@@ -366,7 +366,7 @@ final class FigureStage {
         }
     }
 
-    private void respond(Host host, String acceptor, Response response, Now now, LeaseEngine.Output out) {
+    private void respond(Host host, String acceptor, Response response, Now now, Output out) {
         int index = cell.indexOf(acceptor);
         if (host.scripted) {
             script(host, (its, effects) -> host.proposer.onResponse(index, response, its, effects));

@@ -39,7 +39,7 @@ class LeaseEngineTests {
     private final BallotSequence ballots = new BallotSequence(at(0));
     private final LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n")), false);
     private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
-    private final LeaseEngine.Output out = new LeaseEngine.Output();
+    private final Output out = new Output();
 
     LeaseEngineTests() {
         acceptor.open(true, at(0));
@@ -331,18 +331,18 @@ class LeaseEngineTests {
         void ofAllEndsWhatHasJustBeenExtended() {
             Claim claim = Claim.once("r", LEASE, LEASE);
             take(claim);
-            LeaseEngine.Output next = new LeaseEngine.Output();
+            Output next = new Output();
             engine.autoExtend(claim, at(2), next);
-            next = new LeaseEngine.Output();
+            next = new Output();
             engine.onTime(at(3), next);
             assertThat(engine.parked()).isEqualTo(1);
-            next = new LeaseEngine.Output();
+            next = new Output();
             engine.extend(claim, at(4), next);
             engine.onResponse(0, acceptor.handle(next.requests.get(0), at(4)), at(4), next);
             engine.onResponse(0, acceptor.handle(next.requests.get(1), at(4)), at(4), next);
             assertThat(next.notices).last().isInstanceOf(Notice.Extended.class);
 
-            next = new LeaseEngine.Output();
+            next = new Output();
             engine.withdrawAll(10, at(5), next);
             assertThat(next.requests).singleElement().isInstanceOf(ReleaseRequest.class);
             assertThat(engine.parked()).isZero();
@@ -358,13 +358,13 @@ class LeaseEngineTests {
             follower.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(1), out);
             assertThat(out.notices).containsExactly(new Notice.LeaderChanged("r", RIVAL));
             List<Notice> told = new ArrayList<>();
-            LeaseEngine.Output next = new LeaseEngine.Output();
+            Output next = new Output();
             if (candidate) {
                 follower.submit(Claim.standing("r", LEASE, 0), at(2), next);
             }
             long wake = follower.nextWakeNanos().orElse(Long.MAX_VALUE);
             while (wake < at(20_000).nanos()) {
-                next = new LeaseEngine.Output();
+                next = new Output();
                 follower.onTime(new Now(wake, at(0).wallMillis() + wake / MILLI), next);
                 told.addAll(next.notices);
                 wake = follower.nextWakeNanos().orElse(Long.MAX_VALUE);
@@ -403,14 +403,14 @@ class LeaseEngineTests {
             Claim claim = Claim.standing("r", LEASE, 0);
             List<Request> underWay = new ArrayList<>();
             List<Long> arrives = new ArrayList<>();
-            LeaseEngine.Output next = new LeaseEngine.Output();
+            Output next = new Output();
             slow.submit(claim, at(0), next);
             for (long millis = 0; millis < 60_000 && claim.tenure == null; millis += 10) {
                 for (Request request : next.requests) {
                     underWay.add(request);
                     arrives.add(millis + roundTrip / 2);
                 }
-                next = new LeaseEngine.Output();
+                next = new Output();
                 while (!arrives.isEmpty() && arrives.get(0) + roundTrip / 2 <= millis) {
                     long arrived = arrives.remove(0);
                     Request request = underWay.remove(0);
@@ -453,7 +453,7 @@ class LeaseEngineTests {
                     new Dice(1));
             Claim claim = Claim.standing("r", LEASE, 0);
             Deque<Request> releases = new ArrayDeque<>();
-            Deque<LeaseEngine.Output> underWay = new ArrayDeque<>();
+            Deque<Output> underWay = new ArrayDeque<>();
             for (long millis = 0; millis < 30_000 && claim.tenure == null; millis++) {
                 for (int i = 0; i < LEASES_PER_MILLI; i++) {
                     if (releases.size() >= LEASES_PER_MILLI) {
@@ -466,7 +466,7 @@ class LeaseEngineTests {
                 }
                 // What was sent some milliseconds ago arrives, and its answer comes at once.
                 Now now = behind(millis, behindMillis);
-                LeaseEngine.Output next = new LeaseEngine.Output();
+                Output next = new Output();
                 if (underWay.size() == ROUND_TRIP_MILLIS) {
                     for (Request request : underWay.remove().requests) {
                         Response response = busy.handle(request, at(millis));
@@ -580,7 +580,7 @@ class LeaseEngineTests {
         }
 
         private void acquire(String resource, Now now) {
-            LeaseEngine.Output other = new LeaseEngine.Output();
+            Output other = new Output();
             asking.submit(Claim.once(resource, LEASE, LEASE), now, other);
             Ballot ballot = other.requests.get(0).ballot();
             for (int acceptor : List.of(0, 1)) {
@@ -673,7 +673,7 @@ class LeaseEngineTests {
         void butEverybodyAfterASilence() {
             Request request = submit(Claim.once("r", LEASE, LEASE));
             asking.onUnanswered(1, request, at(1), out);
-            LeaseEngine.Output next = new LeaseEngine.Output();
+            Output next = new Output();
             asking.submit(Claim.once("next", LEASE, LEASE), at(2), next);
             assertThat(next.isFor(2, 0)).isTrue();
         }
@@ -716,10 +716,10 @@ class LeaseEngineTests {
         @Test
         void andEverybodyIsToldOfTheEndOfALeaseThatWasParked() {
             Claim claim = holding();
-            for (int i = 0; i <= LeaseEngine.MOST_YOUNG; i++) {
+            for (int i = 0; i <= Candidacies.MOST_YOUNG; i++) {
                 acquire("other" + i, at(2));
             }
-            asking.onTime(at(3), new LeaseEngine.Output());
+            asking.onTime(at(3), new Output());
             assertThat(asking.cares("r")).isFalse();
 
             asking.withdraw(claim, at(4), out);
@@ -781,7 +781,7 @@ class LeaseEngineTests {
         @Test
         void isForgottenByTheNextAttempt() {
             isRefused(Claim.Kind.PATIENT, true);
-            LeaseEngine.Output next = new LeaseEngine.Output();
+            Output next = new Output();
             waiting.onTime(at(20), next);
             Ballot ballot = next.requests.get(0).ballot();
             for (int acceptor : List.of(1, 2)) {
@@ -818,13 +818,13 @@ class LeaseEngineTests {
         }
 
         private List<Request> time(Now now) {
-            LeaseEngine.Output event = new LeaseEngine.Output();
+            Output event = new Output();
             owner.onTime(now, event);
             return event.requests;
         }
 
         private void answer(List<Request> requests, Now now) {
-            LeaseEngine.Output event = new LeaseEngine.Output();
+            Output event = new Output();
             for (Request request : requests) {
                 Response response = roomy.handle(request, now);
                 if (response != null) {
@@ -837,11 +837,11 @@ class LeaseEngineTests {
             List<Claim> claims = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 Claim claim = Claim.once("lease-" + i, leaseNanos, LEASE);
-                LeaseEngine.Output event = new LeaseEngine.Output();
+                Output event = new Output();
                 owner.submit(claim, at(1), event);
                 answer(event.requests, at(1));
-                owner.autoExtend(claim, at(1), new LeaseEngine.Output());
-                owner.autoExtend(claim, at(1), new LeaseEngine.Output());
+                owner.autoExtend(claim, at(1), new Output());
+                owner.autoExtend(claim, at(1), new Output());
                 claims.add(claim);
             }
             time(at(2));
@@ -914,7 +914,7 @@ class LeaseEngineTests {
         private long triesAfterMillis(String follower, String resource, Incarnation owner, boolean gone) {
             Incarnation self = new Incarnation(follower, 7);
             LeaseEngine engine = engine(self, CELL, true);
-            LeaseEngine.Output out = new LeaseEngine.Output();
+            Output out = new Output();
             engine.watch(resource);
             engine.onOwnerSeen(resource, owner, REMAINING * MILLI, at(0), out);
             engine.submit(Claim.standing(resource, LEASE, 0), at(1), out);

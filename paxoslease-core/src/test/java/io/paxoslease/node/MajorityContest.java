@@ -169,7 +169,7 @@ final class MajorityContest {
         }
 
         void run(Step step) {
-            LeaseEngine.Output out = new LeaseEngine.Output();
+            Output out = new Output();
             step.run(now(), out);
             out.requests.forEach(this::send);
             if (out.notices.stream().anyMatch(Notice.Acquired.class::isInstance)) {
@@ -206,7 +206,7 @@ final class MajorityContest {
     }
 
     private interface Step {
-        void run(Now now, LeaseEngine.Output out);
+        void run(Now now, Output out);
     }
 
     private Now now() {

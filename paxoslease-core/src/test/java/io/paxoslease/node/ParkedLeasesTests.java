@@ -288,12 +288,12 @@ class ParkedLeasesTests {
         }
 
         private interface Event {
-            void happen(LeaseEngine.Output out);
+            void happen(Output out);
         }
 
         /** One event as the shell performs it; answers what it told. */
         private List<Notice> event(long millis, boolean answered, Event event) {
-            LeaseEngine.Output out = new LeaseEngine.Output();
+            Output out = new Output();
             event.happen(out);
             for (int i = 0; i < out.requests.size(); i++) {
                 Response response = answered ? acceptor.handle(out.requests.get(i), at(millis)) : null;
@@ -315,7 +315,7 @@ class ParkedLeasesTests {
             if (autoExtend) {
                 event(1, true, out -> engine.autoExtend(claim, at(1), out));
             } else {
-                comeAndGo(LeaseEngine.MOST_YOUNG);
+                comeAndGo(Candidacies.MOST_YOUNG);
             }
             event(2, true, out -> engine.onTime(at(2), out));
             assertThat(engine.parked()).isEqualTo(1);
@@ -336,7 +336,7 @@ class ParkedLeasesTests {
         void aLeaseThatDoesNotExtendItselfKeepsItsObjectsUntilManyOthersHaveCome() {
             Claim claim = claim("r");
             event(1, true, out -> engine.submit(claim, at(1), out));
-            comeAndGo(LeaseEngine.MOST_YOUNG - 1);
+            comeAndGo(Candidacies.MOST_YOUNG - 1);
             time(2);
             assertThat(engine.parked()).isZero();
             assertThat(engine.picture("r").claims).containsExactly(claim);
@@ -354,7 +354,7 @@ class ParkedLeasesTests {
             assertThat(engine.parked()).isZero();
             time(4);
             assertThat(engine.parked()).isEqualTo(1);
-            comeAndGo(LeaseEngine.MOST_YOUNG + 1);
+            comeAndGo(Candidacies.MOST_YOUNG + 1);
             assertThat(engine.parked()).isEqualTo(1);
         }
 

@@ -741,12 +741,12 @@ final class Simulation {
     }
 
     private interface Step {
-        void run(Now now, LeaseEngine.Output out);
+        void run(Now now, Output out);
     }
 
     /** One event at a node, in the manner of {@link LeaseNode}. */
     private void run(Life life, Step step) {
-        LeaseEngine.Output out = new LeaseEngine.Output();
+        Output out = new Output();
         Now now = life.host.machine.now(trueNanos);
         step.run(now, out);
         for (int i = 0; i < out.requests.size(); i++) {
@@ -782,7 +782,7 @@ final class Simulation {
         }
     }
 
-    private void send(Life life, int index, Now now, LeaseEngine.Output out) {
+    private void send(Life life, int index, Now now, Output out) {
         Request request = out.requests.get(index);
         boolean everybody = true;
         for (int i = 0; i < life.cell.size(); i++) {
@@ -940,7 +940,7 @@ final class Simulation {
         return response;
     }
 
-    private void hint(Life life, Request request, Response response, Now now, LeaseEngine.Output out) {
+    private void hint(Life life, Request request, Response response, Now now, Output out) {
         if (request instanceof ReleaseRequest release) {
             life.engine.onOwnerGone(release.resource(), release.ballot().owner(), now, out);
             return;

@@ -1,0 +1,107 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Outcome;
+import io.paxoslease.protocol.Tenure;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long a node waits: for answers, for others who want the same lease, and before it asks again. Safety does not rest on any of it. Times are in
+ * nanoseconds. Not safe for concurrent use.
+ */
+final class Patience {
+
+    private static final long MILLI = 1_000_000L;
+    private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
+    private static final long SHORTEST_ROUND_OF_OWNER_NANOS = MILLI;
+    private static final long LONGEST_REST_NANOS = 1_000 * MILLI;
+
+    private final String nodeId;
+    private final Cell cell;
+    private final RoundTrips roundTrips;
+    private final RandomGenerator random;
+
+    Patience(String nodeId, Cell cell, RoundTrips roundTrips, RandomGenerator random) {
+        this.nodeId = nodeId;
+        this.cell = cell;
+        this.roundTrips = roundTrips;
+        this.random = random;
+    }
+
+    /** How long a round may last: of an owner, not longer than half of what remains of its tenure. */
+    long roundNanos(@Nullable Tenure held, Now now) {
+        long limit = roundTrips.roundNanos();
+        return held == null
+                ? limit
+                : Math.min(
+                        limit,
+                        Math.max(SHORTEST_ROUND_OF_OWNER_NANOS, held.deadline().remainingNanos(now) / 2));
+    }
+
+    /**
+     * When a tenure is to be extended: at half of what remains, and again at half of the rest when that fails; the last chances are not closer than
+     * 1/64 of T.
+     */
+    long extensionDueNanos(Tenure tenure, Now now) {
+        long shortest =
+                Math.max(tenure.leaseNanos() / 64, Math.min(tenure.leaseNanos() / 16, 2 * roundTrips.meanNanos()));
+        return now.nanos() + Math.max(shortest, tenure.deadline().remainingNanos(now) / 2);
+    }
+
+    /** How long whoever resigned lets everybody else try. */
+    long restNanos(long leaseNanos) {
+        return Math.min(LONGEST_REST_NANOS, Math.max(20 * roundTrips.meanNanos(), leaseNanos / 4));
+    }
+
+    /** X6. How long after the end of an owner's lease this node tries, so that the candidates do not all come at once. */
+    long afterEndNanos(String resource, Incarnation owner, long leaseNanos) {
+        long spread = Math.min(leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTrips.meanNanos()));
+        long step = Math.min(leaseNanos / 16, Math.max(15 * MILLI, 2 * roundTrips.quickNanos()));
+        // The record at another acceptor may be a little younger than the one that is known here.
+        return step / 3 + turnNanos(resource, owner, step, spread);
+    }
+
+    /** X6. How long after an owner said that it gave its lease up this node tries. */
+    long afterReleaseNanos(String resource, Incarnation owner) {
+        return turnNanos(resource, owner, 2 * Math.max(MILLI, roundTrips.quickNanos()), 2 * roundTrips.meanNanos());
+    }
+
+    /** How long to wait for an acceptor to hear of a release that this node has heard of. */
+    long untilReleaseIsHeardNanos() {
+        return jitter(Math.max(MILLI, roundTrips.meanNanos()));
+    }
+
+    /** X2, X6. Random, from one round trip upward while attempts collide, slower while nobody answers. */
+    long backOffNanos(Outcome outcome, int failures) {
+        int doublings = Math.min(failures - 1, 10);
+        if (outcome instanceof Outcome.Unanswered) {
+            long window = Math.min(LONGEST_BACKOFF_NANOS, (10 * MILLI) << doublings);
+            return window / 2 + jitter(window / 2);
+        }
+        long window = Math.min(LONGEST_BACKOFF_NANOS, Math.max(MILLI, roundTrips.meanNanos()) << doublings);
+        return jitter(window);
+    }
+
+    /**
+     * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in an order
+     * that all draw alike and that is another one for each resource and each life of an owner. The owner itself has no turn.
+     */
+    private long turnNanos(String resource, Incarnation owner, long stepNanos, long spreadNanos) {
+        int size = cell.size();
+        int own = cell.indexOf(nodeId);
+        if (own < 0) {
+            return jitter(spreadNanos);
+        }
+        int first = Math.floorMod(31 * resource.hashCode() + Long.hashCode(owner.nonce()), size);
+        int place = Math.floorMod(own - first, size);
+        int former = cell.indexOf(owner.nodeId());
+        return (former >= 0 && Math.floorMod(former - first, size) < place ? place - 1 : place) * stepNanos;
+    }
+
+    private long jitter(long spreadNanos) {
+        return spreadNanos <= 0 ? 0 : random.nextLong(spreadNanos);
+    }
+}
