@@ -1,0 +1,213 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Tenure;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the application what became of its leases: whoever waits for one, listeners, and the history.
+ *
+ * <p>To be used under the lock of the node where nothing else is said. What application code is to hear is collected meanwhile, and {@link #dispatch}
+ * gives it to the threads that tell it.
+ */
+final class News {
+
+    private static final System.Logger LOG = System.getLogger(News.class.getName());
+
+    private final LeaseNode node;
+    private final Cell cell;
+    private final NodeClock clock;
+    private final Dispatcher dispatcher;
+    private final List<LeaseListener> listeners = new CopyOnWriteArrayList<>();
+    private final List<AttemptListener> attemptListeners = new CopyOnWriteArrayList<>();
+    private volatile @Nullable LeaseHistory history;
+
+    /** What listeners are still to be told. */
+    private List<Dispatcher.Task> untold = new ArrayList<>();
+
+    News(LeaseNode node, Cell cell, NodeClock clock, Dispatcher dispatcher) {
+        this.node = node;
+        this.cell = cell;
+        this.clock = clock;
+        this.dispatcher = dispatcher;
+    }
+
+    /** Safe to call from any thread. */
+    void addListener(LeaseListener listener) {
+        listeners.add(listener);
+    }
+
+    /** Safe to call from any thread. */
+    void addAttemptListener(AttemptListener listener) {
+        attemptListeners.add(listener);
+    }
+
+    /** Safe to call from any thread. */
+    void keepHistory(LeaseHistory kept) {
+        history = kept;
+    }
+
+    /** Null if none is kept. Safe to call from any thread. */
+    @Nullable
+    LeaseHistory history() {
+        return history;
+    }
+
+    /** Has the application told what is untold. With the lock held, so that news stay in order; all at once, because whoever tells them would be in the way of each of them. */
+    void dispatch() {
+        if (!untold.isEmpty()) {
+            dispatcher.dispatch(untold);
+            untold = new ArrayList<>();
+        }
+    }
+
+    /**
+     * Tells what an event led to.
+     *
+     * @param answers gets what is to be run once the lock is free
+     */
+    void tell(Output output, Now now, List<Runnable> answers) {
+        tellAll(output, now, answers);
+        record(output, now);
+    }
+
+    /** Tells that a lease was lost in a defect, of which no notice comes. */
+    void tellLost(Claim claim, Tenure tenure) {
+        lost(claim, tenure);
+        LeaseHistory kept = history;
+        if (kept != null) {
+            record(kept, new Notice.Lost(claim, tenure), clock.now());
+        }
+    }
+
+    private void tellAll(Output output, Now now, List<Runnable> answers) {
+        while (output.told < output.notices.size()) {
+            tell(output.notices.get(output.told++), now, answers);
+        }
+    }
+
+    /** Tells what had happened before a defect: nobody else knows of a claim that has ended. */
+    void tellTheRest(Output output, Now now, List<Runnable> answers) {
+        while (output.told < output.notices.size()) {
+            try {
+                tellAll(output, now, answers);
+            } catch (RuntimeException | Error defect) {
+                LOG.log(Level.ERROR, "Not everything that had happened could be told", defect);
+            }
+        }
+    }
+
+    private void tell(Notice notice, Now now, List<Runnable> answers) {
+        if (notice instanceof Notice.Acquired acquired) {
+            Claim claim = acquired.claim();
+            NodeLease lease = new NodeLease(node, claim, acquired.tenure().token());
+            claim.lease = lease;
+            claim.acquiredAtMillis = now.wallMillis();
+            claim.extensionCount = 0;
+            publish(LeaseTransition.Kind.ACQUIRED, notice.resource(), acquired.tenure(), null, acquired.tookNanos());
+            answers.add(() -> claim.result.complete(Optional.of(lease)));
+        } else if (notice instanceof Notice.Extended extended) {
+            Claim claim = extended.claim();
+            if (claim != null) {
+                claim.extensionCount++;
+                claim.answerExtensions(true);
+            }
+            publish(LeaseTransition.Kind.EXTENDED, notice.resource(), extended.tenure(), null, extended.tookNanos());
+        } else if (notice instanceof Notice.ExtensionFailed failure) {
+            failure.claim().answerExtensions(false);
+            publish(
+                    LeaseTransition.Kind.EXTENSION_FAILED,
+                    notice.resource(),
+                    failure.tenure(),
+                    failure.reason(),
+                    failure.tookNanos());
+        } else if (notice instanceof Notice.Lost lost) {
+            lost(lost.claim(), lost.tenure());
+        } else if (notice instanceof Notice.Released released) {
+            ended(released.claim(), false);
+            publish(LeaseTransition.Kind.RELEASED, notice.resource(), released.tenure(), null, 0);
+        } else if (notice instanceof Notice.Unavailable unavailable) {
+            unavailable.claim().unavailableReason = unavailable.reason();
+            answers.add(() -> unavailable.claim().result.complete(Optional.empty()));
+        } else if (notice instanceof Notice.LeaderChanged changed) {
+            Incarnation leader = changed.leader();
+            publish(new LeaseTransition(
+                    LeaseTransition.Kind.LEADER_CHANGED,
+                    notice.resource(),
+                    0,
+                    leader == null ? null : leader.nodeId(),
+                    null,
+                    Duration.ZERO));
+        } else if (notice instanceof Notice.AttemptBegan began) {
+            publish(
+                    began.resource(),
+                    attemptListeners,
+                    listener -> listener.onBegin(began.resource(), began.purpose()));
+        } else if (notice instanceof Notice.AttemptEnded ended) {
+            publish(
+                    ended.resource(),
+                    attemptListeners,
+                    listener -> listener.onEnd(ended.resource(), ended.outcome(), ended.reason()));
+        }
+    }
+
+    private void record(Output output, Now now) {
+        LeaseHistory kept = history;
+        if (kept != null) {
+            output.notices.forEach(notice -> record(kept, notice, now));
+            output.failedAttempts.forEach(
+                    failure -> kept.record(failure.resource(), HistoryEvent.of(failure, now, cell)));
+        }
+    }
+
+    private void record(LeaseHistory kept, Notice notice, Now now) {
+        HistoryEvent event = HistoryEvent.of(notice, now, cell);
+        if (event != null) {
+            kept.record(notice.resource(), event);
+        }
+    }
+
+    private void lost(Claim claim, Tenure tenure) {
+        ended(claim, true);
+        publish(LeaseTransition.Kind.LOST, claim.resource, tenure, null, 0);
+    }
+
+    private static void ended(Claim claim, boolean lost) {
+        NodeLease lease = claim.lease;
+        claim.lease = null;
+        claim.answerExtensions(false);
+        if (lease != null) {
+            lease.ended(lost);
+        }
+    }
+
+    private void publish(
+            LeaseTransition.Kind kind, String name, Tenure tenure, @Nullable String reason, long tookNanos) {
+        publish(new LeaseTransition(kind, name, tenure.token(), null, reason, Duration.ofNanos(tookNanos)));
+    }
+
+    private void publish(LeaseTransition transition) {
+        publish(transition.leaseName(), listeners, listener -> listener.onTransition(transition));
+    }
+
+    /** One task for all who listen now: more would have another thread watch them. */
+    private <L> void publish(String leaseName, List<L> listeners, Consumer<L> news) {
+        if (!listeners.isEmpty()) {
+            Iterator<L> told = listeners.iterator();
+            untold.add(new Dispatcher.Task(
+                    leaseName,
+                    () -> told.forEachRemaining(
+                            listener -> Dispatcher.runSafely(leaseName, () -> news.accept(listener)))));
+        }
+    }
+}

@@ -1,0 +1,398 @@
+package io.paxoslease.node;
+
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Response;
+import io.paxoslease.protocol.Tenure;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes a node from one event to the next: reads the clock once for each, lets {@link LeaseEngine} decide, sends what it wants sent and has told
+ * what it wants told.
+ *
+ * <p>There is one lock, which is never held while waiting, doing I/O or running application code. A step runs on the thread that brings it, or on
+ * that of another which holds the lock just then; one thread of its own brings what is due. Safe to use from any thread.
+ */
+final class NodeLoop {
+
+    /** What happens in one event. */
+    interface Step {
+        void run(Now now, Output output);
+    }
+
+    private static final System.Logger LOG = System.getLogger(NodeLoop.class.getName());
+    /** How long the timer of an owner sleeps at most: so late it tells of a lease that ended while the machine was suspended. */
+    private static final long LONGEST_SLEEP_NANOS = 1_000_000_000L;
+    /** And that of a node that holds none. */
+    private static final long LONGEST_IDLE_SLEEP_NANOS = 5_000_000_000L;
+
+    private static final long SUSPEND_MILLIS = 100;
+    private static final int ROWS_PER_SWEEP = 4_096;
+    /** How many parked leases are looked at before others have their turn. */
+    static final int SLOTS_PER_LOOK = 4_096;
+    /** How many posted steps are performed without letting go of the lock, and how often one thread takes it for those of others. */
+    private static final int POSTED_PER_LOCK = 64;
+
+    private static final int TURNS_FOR_OTHERS = 4;
+
+    private final Incarnation self;
+    private final Cell cell;
+    private final int selfIndex;
+    private final NodeClock clock;
+    private final Transport transport;
+    private final @Nullable LocalAcceptor acceptor;
+    private final LeaseEngine engine;
+    private final News news;
+    private final Dispatcher dispatcher;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Queue<Posted> posted = new ConcurrentLinkedQueue<>();
+    private final Thread timer;
+    private volatile boolean timerWoken;
+    private volatile long timerWakesNanos;
+    private volatile boolean closed;
+    private volatile boolean failed;
+
+    NodeLoop(
+            Incarnation self,
+            Cell cell,
+            NodeClock clock,
+            Transport transport,
+            @Nullable LocalAcceptor acceptor,
+            LeaseEngine engine,
+            News news,
+            Dispatcher dispatcher) {
+        this.self = self;
+        this.cell = cell;
+        this.selfIndex = cell.indexOf(self.nodeId());
+        this.clock = clock;
+        this.transport = transport;
+        this.acceptor = acceptor;
+        this.engine = engine;
+        this.news = news;
+        this.dispatcher = dispatcher;
+        this.timer = new Thread(this::runTimer, "paxoslease-" + self.nodeId() + "-timer");
+        this.timer.setDaemon(true);
+    }
+
+    /** Has what is due brought in time, unless the clock is driven. */
+    void start() {
+        if (!clock.isDriven()) {
+            timer.start();
+        }
+    }
+
+    /** Performs no more steps. May be called in the last one. */
+    void close() {
+        closed = true;
+        LockSupport.unpark(timer);
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether this node gave up all its leases, and its vote, for good because of a defect. */
+    boolean isFailed() {
+        return failed;
+    }
+
+    // Steps.
+
+    /** A step that whoever holds the lock performs, and what is done instead if the node has failed or is closed. */
+    private record Posted(Step step, Runnable otherwise) {}
+
+    /** What is to be done once the lock is free: waking others before would only make them wait for it. */
+    private static final class Afterwards {
+        final List<Runnable> answers = new ArrayList<>(0);
+        boolean wakeTimer;
+
+        @Nullable
+        Now last;
+    }
+
+    /** Performs a step at once. False if the node has failed or is closed. */
+    boolean run(Step step) {
+        Afterwards afterwards = new Afterwards();
+        boolean performed;
+        lock.lock();
+        try {
+            performPosted(afterwards);
+            performed = perform(step, afterwards);
+            performDue(afterwards);
+            news.dispatch();
+        } finally {
+            lock.unlock();
+        }
+        finish(afterwards);
+        performPosted();
+        return performed;
+    }
+
+    /**
+     * Has a step performed before long, by this thread or by the one that holds the lock. Where many threads want something, they do not
+     * wait for each other, and what they want travels together.
+     */
+    void post(Step step, Runnable otherwise) {
+        posted.add(new Posted(step, otherwise));
+        performPosted();
+    }
+
+    void post(Step step) {
+        post(step, () -> {});
+    }
+
+    /** To be called after each time the lock was held: meanwhile others may have relied on the holder. */
+    private void performPosted() {
+        for (int turn = 0; !posted.isEmpty(); turn++) {
+            if (turn >= TURNS_FOR_OTHERS && !closed && !failed && timer.isAlive()) {
+                LockSupport.unpark(timer);
+                return;
+            }
+            if (!lock.tryLock()) {
+                return;
+            }
+            Afterwards afterwards = new Afterwards();
+            try {
+                performPosted(afterwards);
+                performDue(afterwards);
+                news.dispatch();
+            } finally {
+                lock.unlock();
+            }
+            finish(afterwards);
+        }
+    }
+
+    private void performPosted(Afterwards afterwards) {
+        for (int i = 0; i < POSTED_PER_LOCK; i++) {
+            Posted next = posted.poll();
+            if (next == null) {
+                break;
+            }
+            if (!perform(next.step(), afterwards)) {
+                afterwards.answers.add(next.otherwise());
+            }
+        }
+    }
+
+    private void performDue(Afterwards afterwards) {
+        Now last = afterwards.last;
+        if (!clock.isDriven() && last != null && isDue(last.nanos())) {
+            // The timer may be waiting for the lock, and where many want it, for long.
+            perform(engine::onTime, afterwards);
+        }
+        afterwards.wakeTimer = isDue(timerWakesNanos - 1);
+    }
+
+    private boolean isDue(long nanos) {
+        OptionalLong next = failed ? OptionalLong.empty() : engine.nextWakeNanos();
+        return next.isPresent() && next.getAsLong() - nanos <= 0;
+    }
+
+    private void finish(Afterwards afterwards) {
+        try {
+            transport.flush();
+        } catch (RuntimeException | Error failure) {
+            // What was to be sent is lost, as on a network; what follows must not be.
+            logSafely(Level.WARNING, "The transport of node " + self + " failed", failure);
+        }
+        for (int i = 0; i < afterwards.answers.size(); i++) {
+            afterwards.answers.get(i).run();
+        }
+        if (afterwards.wakeTimer) {
+            timerWoken = true;
+            LockSupport.unpark(timer);
+        }
+    }
+
+    /** Answers a question with the lock held. */
+    <T> T ask(Supplier<T> question) {
+        lock.lock();
+        try {
+            return question.get();
+        } finally {
+            lock.unlock();
+            performPosted();
+        }
+    }
+
+    /** One event: reads the clock once, lets the engine decide, and performs what it wants. False if the node has failed or is closed. */
+    private boolean perform(Step step, Afterwards afterwards) {
+        if (failed || closed) {
+            return false;
+        }
+        Output output = new Output();
+        Now now = null;
+        try {
+            now = clock.now();
+            afterwards.last = now;
+            step.run(now, output);
+            send(now, output);
+            news.tell(output, now, afterwards.answers);
+            return true;
+        } catch (RuntimeException | Error impossible) {
+            try {
+                if (now != null) {
+                    news.tellTheRest(output, now, afterwards.answers);
+                }
+            } finally {
+                fail(impossible);
+            }
+            return false;
+        }
+    }
+
+    /** Sends what is to be sent. The acceptor in this process answers at once, which may cause further requests. */
+    private void send(Now now, Output output) {
+        List<Request> requests = output.requests;
+        for (int i = 0; i < requests.size(); i++) {
+            if (acceptor != null && output.isFor(selfIndex, i)) {
+                answerHere(acceptor, requests.get(i), now, output);
+            }
+        }
+        for (int i = 0; i < cell.size() && !requests.isEmpty(); i++) {
+            List<Request> some = i == selfIndex ? List.of() : output.requestsFor(i);
+            if (!some.isEmpty()) {
+                transport.sendAll(i, some);
+            }
+        }
+    }
+
+    private void answerHere(LocalAcceptor acceptor, Request request, Now now, Output output) {
+        Response response = acceptor.handle(request, now);
+        if (response != null) {
+            engine.onResponse(selfIndex, response, now, output);
+        } else if (!(request instanceof ReleaseRequest)) {
+            engine.onUnanswered(selfIndex, request, now, output);
+        }
+    }
+
+    // Time.
+
+    /** Does what is due now; calling it early, late or twice is harmless. Answers when it is to be called next, empty if nothing is due. */
+    OptionalLong onTime() {
+        if (!run(engine::onTime)) {
+            return OptionalLong.empty();
+        }
+        if (acceptor != null) {
+            acceptor.sweep(ROWS_PER_SWEEP, clock.now());
+        }
+        dispatcher.summonIfNeeded();
+        return ask(engine::nextWakeNanos);
+    }
+
+    private void runTimer() {
+        try {
+            doWhatIsDue();
+        } catch (RuntimeException | Error impossible) {
+            failAndTell(impossible);
+        }
+        performPosted();
+    }
+
+    private void doWhatIsDue() {
+        Now before = clock.now();
+        while (!closed && !failed) {
+            onTime();
+            Now now = clock.now();
+            long wallAhead = now.wallMillis() - before.wallMillis() - (now.nanos() - before.nanos()) / 1_000_000;
+            if (wallAhead > SUSPEND_MILLIS) {
+                run((later, output) -> engine.settleAll(later, output));
+            }
+            before = now;
+            sleep();
+        }
+    }
+
+    private void sleep() {
+        long pause = ask(() -> {
+            timerWoken = false;
+            long latest =
+                    clock.now().nanos() + (engine.heldLeases() > 0 ? LONGEST_SLEEP_NANOS : LONGEST_IDLE_SLEEP_NANOS);
+            OptionalLong next = engine.nextWakeNanos();
+            timerWakesNanos = next.isPresent() && next.getAsLong() - latest < 0 ? next.getAsLong() : latest;
+            return timerWakesNanos - clock.now().nanos();
+        });
+        // Whoever wakes this thread while it waits for a lock would be forgotten.
+        if (pause > 0 && !timerWoken) {
+            LockSupport.parkNanos(this, pause);
+        }
+    }
+
+    // Defects.
+
+    /** Something that cannot happen has happened outside of a step. */
+    void failAndTell(Throwable impossible) {
+        lock.lock();
+        try {
+            fail(impossible);
+            news.dispatch();
+        } finally {
+            lock.unlock();
+        }
+        performPosted();
+    }
+
+    /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
+    private void fail(Throwable impossible) {
+        failed = true;
+        if (acceptor != null) {
+            // It shares its names with the proposer.
+            acceptor.silence();
+        }
+        loseAll(engine::candidacies);
+        for (int from = 0; from < engine.slots(); from += SLOTS_PER_LOOK) {
+            int first = from;
+            loseAll(() -> engine.parked(first, first + SLOTS_PER_LOOK));
+        }
+        logSafely(
+                Level.ERROR,
+                "Node " + self + " gave up all its leases for good because of a defect; restart it",
+                impossible);
+    }
+
+    /** Where memory is short, some losses told are better than none. */
+    private void loseAll(Supplier<Collection<Candidacy>> candidacies) {
+        try {
+            loseAll(candidacies.get());
+        } catch (RuntimeException | Error defect) {
+            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", defect);
+        }
+    }
+
+    /** Where memory is short there may be none for a line either. */
+    private static void logSafely(Level level, String message, Throwable failure) {
+        try {
+            LOG.log(level, message, failure);
+        } catch (RuntimeException | Error unheard) {
+            // nobody is left to tell
+        }
+    }
+
+    private void loseAll(Collection<Candidacy> candidacies) {
+        for (Candidacy candidacy : candidacies) {
+            for (Claim claim : candidacy.claims) {
+                Tenure tenure = claim.tenure;
+                claim.tenure = null;
+                claim.result.complete(Optional.empty());
+                if (tenure != null) {
+                    news.tellLost(claim, tenure);
+                }
+            }
+        }
+    }
+}
