@@ -108,6 +108,17 @@ final class Dispatcher implements AutoCloseable {
     /** Runs a task that needs no order, and for which somebody waits. */
     synchronized void execute(Runnable code) {
         dispatch(List.of(new Task(null, code)));
+        endNap();
+    }
+
+    /** The same before all others, which may be the news of thousands of leases. */
+    private synchronized void executeFirst(Runnable code) {
+        tasks.addFirst(List.of(new Task(null, code)).iterator());
+        dispatch(List.of());
+        endNap();
+    }
+
+    private void endNap() {
         if (turn != null && turn.current == null) {
             LockSupport.unpark(turn.thread);
         }
@@ -117,7 +128,7 @@ final class Dispatcher implements AutoCloseable {
     void executeAtOnce(Runnable code) {
         synchronized (this) {
             if (atOnce >= MOST_AT_ONCE) {
-                execute(code);
+                executeFirst(code);
                 return;
             }
             atOnce++;
@@ -129,7 +140,7 @@ final class Dispatcher implements AutoCloseable {
         });
         if (!begins) {
             synchronized (this) {
-                execute(code);
+                executeFirst(code);
                 endedAtOnce();
             }
         }

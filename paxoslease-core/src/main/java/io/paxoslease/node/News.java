@@ -66,8 +66,9 @@ final class News {
     /** Has the application told what is untold. With the lock held, so that news stay in order; all at once, because whoever tells them would be in the way of each of them. */
     void dispatch() {
         if (!untold.isEmpty()) {
-            dispatcher.dispatch(untold);
+            List<Dispatcher.Task> news = untold;
             untold = new ArrayList<>();
+            dispatcher.dispatch(news);
         }
     }
 

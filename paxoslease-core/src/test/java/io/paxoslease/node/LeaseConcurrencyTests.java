@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -659,6 +660,31 @@ class LeaseConcurrencyTests {
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
             }
             assertThat(order).containsExactly("at once", "first", "second");
+        }
+
+        @Test
+        void thatMustNotWaitComeBeforeTheNewsOfThousandsWhereThereAreTooManyOfThem() {
+            CountDownLatch all = new CountDownLatch(1);
+            ThreadFactory threads = Dispatcher.threadsOf("test");
+            List<String> order = new CopyOnWriteArrayList<>();
+            try (Dispatcher dispatcher = new Dispatcher(
+                    1,
+                    task -> threads.newThread(() -> {
+                        awaitSafely(all);
+                        task.run();
+                    }))) {
+                dispatcher.dispatch(IntStream.range(0, 2_000)
+                        .mapToObj(i -> new Dispatcher.Task("key " + i, () -> order.add("news")))
+                        .toList());
+                for (int i = 0; i < Dispatcher.MOST_AT_ONCE; i++) {
+                    dispatcher.executeAtOnce(() -> {});
+                }
+                dispatcher.executeAtOnce(() -> order.add("loss"));
+                all.countDown();
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            // First, unless its thread is held up just then and another tells the news meanwhile.
+            assertThat(order).hasSize(2_001).last().isEqualTo("news");
         }
 
         @Test

@@ -1,0 +1,83 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+class NewsTests {
+
+    private static final Cell CELL = new Cell("cell", List.of("n"));
+
+    /** Neither a thread could be had, nor memory for a line about that. */
+    @Test
+    void areToldLaterIfHandingThemOverFailed() {
+        AtomicBoolean scarce = new AtomicBoolean(true);
+        ThreadFactory threads = Dispatcher.threadsOf("test");
+        List<String> told = new CopyOnWriteArrayList<>();
+        try (LeaseNode node = new LeaseNode(
+                        NodeSettings.standalone("n", Duration.ofSeconds(10)),
+                        new NoTransport(),
+                        new SplittableRandom(1));
+                Dispatcher dispatcher = new Dispatcher(1, task -> {
+                    if (scarce.getAndSet(false)) {
+                        throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+                    }
+                    return threads.newThread(task);
+                })) {
+            News news = new News(node, CELL, NodeClock.SYSTEM, dispatcher);
+            news.addListener(transition -> told.add(transition.leaseName()));
+            tell("first", news);
+            Logger logger = Logger.getLogger(Dispatcher.class.getName());
+            Handler full = new FullHandler();
+            logger.addHandler(full);
+            try {
+                assertThatThrownBy(news::dispatch).isInstanceOf(OutOfMemoryError.class);
+            } finally {
+                logger.removeHandler(full);
+            }
+            tell("second", news);
+            news.dispatch();
+            tell("third", news);
+            news.dispatch();
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+        }
+        assertThat(told).containsExactly("first", "second", "third");
+    }
+
+    private static void tell(String lease, News news) {
+        Output output = new Output();
+        output.notices.add(new Notice.LeaderChanged(lease, new Incarnation("n2", 2)));
+        news.tell(output, new Now(0, 0), new ArrayList<>());
+    }
+
+    private static final class FullHandler extends Handler {
+        @Override
+        public void publish(LogRecord line) {
+            throw new OutOfMemoryError("as the test wants it");
+        }
+
+        @Override
+        public void flush() {
+            // nothing is kept
+        }
+
+        @Override
+        public void close() {
+            // nothing is kept
+        }
+    }
+}
