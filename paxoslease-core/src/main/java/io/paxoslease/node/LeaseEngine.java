@@ -441,10 +441,16 @@ final class LeaseEngine {
 
     /** X7. Where more time has passed than the monotonic clock says, the next extension comes at half of what then remains. */
     private void hurry(Candidacy candidacy, Now now) {
-        Tenure tenure = candidacy.state == State.HOLDING ? candidacy.firstClaim().tenure : null;
-        if (tenure != null) {
-            long due = patience.extensionDueNanos(tenure, now);
+        Claim claim = candidacy.claims.peek();
+        Tenure tenure = claim == null ? null : claim.tenure;
+        if (tenure == null) {
+            return;
+        }
+        long due = patience.extensionDueNanos(tenure, now);
+        if (candidacy.state == State.HOLDING) {
             candidacy.resumeNanos = due - candidacy.resumeNanos < 0 ? due : candidacy.resumeNanos;
+        } else {
+            candidacy.roundEndsNanos = due - candidacy.roundEndsNanos < 0 ? due : candidacy.roundEndsNanos;
         }
     }
 

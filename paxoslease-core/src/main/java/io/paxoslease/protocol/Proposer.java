@@ -261,7 +261,7 @@ public class Proposer {
         remove(slot, inFlight);
         Attempt attempt = withdraw(resource);
         if (attempt != null) {
-            spent = attempt.proposing ? Math.max(spent, attempt.ballot.counter()) : spent;
+            spent = Math.max(spent, attempt.proposing ? attempt.ballot.counter() : attempt.stale);
             effects.add(new Effect.Abandoned(resource, attempt.ballot, new Outcome.Withdrawn()));
         }
         if (tenure != null) {
@@ -287,7 +287,7 @@ public class Proposer {
     /** Answers where the lease is, {@link ResourceIndex#NONE} if it is not held. An attempt knows that, the way by the name is longer. */
     private int settle(String resource, @Nullable Attempt attempt, Now now, List<Effect> effects) {
         int slot = attempt == null ? held.find(resource) : attempt.slot;
-        if (held.isActive(slot, now)) {
+        if (isHeld(slot, now)) {
             return slot;
         }
         Tenure tenure = held.get(resource, slot);

@@ -111,8 +111,34 @@ class LeaseEngineTests {
                     .anyMatch(Notice.Extended.class::isInstance);
         }
 
+        /** Where answers take long a round lasts a second, and what was sent before the suspend may be lost. */
+        @Test
+        void isExtendedAgainAfterASuspendBeforeTheRoundUnderWayHasEnded() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            engine.submit(claim, at(1), out);
+            deliver(at(600));
+            assertThat(claim.tenure).isNotNull();
+            long millis = engine.nextWakeNanos().getAsLong() / MILLI + 1;
+            engine.onTime(at(millis), out);
+            assertThat(out.requests).isNotEmpty();
+            out.requests.clear();
+            long suspended = claim.tenure.deadline().remainingNanos(at(millis)) / MILLI - 800;
+            engine.settleAll(after(millis, suspended), out);
+            while (out.requests.isEmpty() && claim.tenure != null) {
+                engine.onTime(after(++millis, suspended), out);
+            }
+            deliver(after(millis, suspended));
+            assertThat(claim.tenure).isNotNull();
+            assertThat(claim.tenure.deadline().remainingNanos(after(millis, suspended)))
+                    .isGreaterThan(8_000 * MILLI);
+        }
+
         private Now after(long millis) {
-            return new Now(at(millis).nanos(), at(millis + SUSPENDED).wallMillis());
+            return after(millis, SUSPENDED);
+        }
+
+        private static Now after(long millis, long suspended) {
+            return new Now(at(millis).nanos(), at(millis + suspended).wallMillis());
         }
     }
 

@@ -38,6 +38,15 @@ class ExplorerTests {
         assertThat(explore(bounds(3, 1, 0), Long.MAX_VALUE).complete()).isTrue();
     }
 
+    /** Where an attempt can meet what one before it left behind (X5). */
+    @Test
+    void aProposerThatComesBackIsSafeInEveryState() {
+        for (boolean shortPath : new boolean[] {false, true}) {
+            Universe.Bounds alone = new Universe.Bounds(2, 1, 2, 1, 2, shortPath, Set.of());
+            assertThat(explore(alone, Long.MAX_VALUE).complete()).isTrue();
+        }
+    }
+
     @Test
     void largerWorldsAreSafeAsFarAsTheyAreExplored() {
         explore(bounds(2, 3, 1), asFar());

@@ -322,6 +322,19 @@ class ProposerTests {
             assertThat(effects).last().isEqualTo(release(former));
         }
 
+        /** Nobody comes back to it otherwise: the call gave up, the election was stopped, the node closed. */
+        @Test
+        void releasesARecordOfItsOwnThatItMetWhenItIsWithdrawn() {
+            startProposing(0);
+            proposer.giveUp("r", at(0), effects);
+            Ballot former = ballot;
+            start(1);
+            prepared(0, new AcceptedLease(former, 9 * SECOND), 1);
+            effects.clear();
+            proposer.release("r", at(1), effects);
+            assertThat(effects).last().isEqualTo(release(former));
+        }
+
         @Test
         void keepsARecordOfItsOwnWhileItHoldsTheLease() {
             win(0);

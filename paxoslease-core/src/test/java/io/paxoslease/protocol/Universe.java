@@ -654,6 +654,7 @@ final class Universe {
         if (attempt != null) {
             hash = Fingerprints.mix(hash, attempt.ballot.counter());
             hash = Fingerprints.mix(hash, attempt.proposing ? 1 : 2);
+            hash = Fingerprints.mix(hash, attempt.proposing ? 0 : attempt.stale);
             hash = Fingerprints.mix(hash, left(attempt.deadline.nanos()));
             hash = Fingerprints.mix(hash, attempt.renewalBase == null ? 0 : attempt.renewalBase.counter());
             if (proposer instanceof WeakProposer weak && weak.movedDeadline(attempt.ballot) != null) {

@@ -57,8 +57,8 @@ public final class WeakProposer extends Proposer {
     }
 
     @Override
-    public void settle(String resource, Now now, List<Effect> effects) {
-        super.settle(resource, asOfLastTimer(now), effects);
+    public boolean isHeld(int slot, Now now) {
+        return super.isHeld(slot, asOfLastTimer(now));
     }
 
     @Override
