@@ -304,6 +304,19 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
+    /**
+     * Whether somebody else said that it {@linkplain #need needs} the election of a lease.
+     *
+     * @param leaseName the name of the lease
+     * @param who whose own need does not count
+     */
+    public boolean isNeededByOthers(String leaseName, Object who) {
+        synchronized (needs) {
+            Set<Object> all = needs.getOrDefault(leaseName, Set.of());
+            return all.size() > (all.contains(who) ? 1 : 0);
+        }
+    }
+
     @Override
     public Optional<Lease> tryAcquire(String name, Duration time) {
         Claim claim = submitOnce(name, time);

@@ -14,11 +14,11 @@ import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -29,6 +29,7 @@ import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.Lifecycle;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.SmartApplicationListener;
 
 /**
@@ -62,7 +63,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     private @Nullable ApplicationContext context;
     /** The elections that go on when the context is started again, whoever started them. */
-    private final List<LeaderElection> stopped = new ArrayList<>();
+    private final List<LeaderElection> stopped = new CopyOnWriteArrayList<>();
 
     private volatile boolean managementServer;
     private boolean nodeStarted;
@@ -255,13 +256,15 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     @Override
     public boolean supportsEventType(Class<? extends ApplicationEvent> eventType) {
-        return ApplicationReadiness.mayBeToldBy(eventType);
+        return ApplicationReadiness.mayBeToldBy(eventType) || ContextClosedEvent.class.isAssignableFrom(eventType);
     }
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
         if (ApplicationReadiness.isToldBy(event, context)) {
             ready();
+        } else if (event instanceof ContextClosedEvent closed && closed.getApplicationContext() == context) {
+            giveUpScheduled();
         }
     }
 
@@ -322,6 +325,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         GuardedLeases leases = guarded.getIfAvailable();
         if (leases != null) {
             leases.beginDraining();
+            node.startedElections().forEach(election -> giveUpWhenIdle(election, leases));
             idle = leases.whenIdle().toCompletableFuture();
         }
         Duration drainTimeout = properties.shutdown().drainTimeout();
@@ -329,6 +333,28 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                 .orTimeout(drainTimeout.toMillis(), TimeUnit.MILLISECONDS)
                 .whenCompleteAsync(
                         (done, late) -> release(late, stopper, callback), PaxosLeaseLifecycle::onThreadOfItsOwn);
+    }
+
+    /**
+     * Schedulers begin nothing more once the context closes, and are waited for before this is stopped: what only scheduled methods need moves to
+     * another node while a long run of one of them goes on.
+     */
+    private void giveUpScheduled() {
+        GuardedLeases leases = running ? guarded.getIfAvailable() : null;
+        if (leases != null) {
+            Set<String> names = guardedNames.getObject().onlyScheduled();
+            node.startedElections().stream()
+                    .filter(election -> names.contains(election.name()))
+                    .filter(election -> !node.isNeededByOthers(election.name(), this))
+                    .forEach(election -> giveUpWhenIdle(election, leases));
+        }
+    }
+
+    private void giveUpWhenIdle(LeaderElection election, GuardedLeases leases) {
+        leases.giveUpWhenIdle(election.name(), () -> {
+            stopped.add(election);
+            election.stop();
+        });
     }
 
     private void release(@Nullable Throwable late, Thread stopper, Runnable callback) {

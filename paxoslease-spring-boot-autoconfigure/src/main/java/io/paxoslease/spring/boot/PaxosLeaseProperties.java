@@ -165,7 +165,7 @@ public record PaxosLeaseProperties(
     /**
      * What happens when the application stops.
      *
-     * @param drainTimeout How long to wait for guarded calls that still run before the leases are released. Keep it below
+     * @param drainTimeout How long to wait for guarded calls that still run before their leases are released. Keep it below
      *     spring.lifecycle.timeout-per-shutdown-phase.
      */
     public record ShutdownProperties(@DefaultValue("20s") Duration drainTimeout) {}

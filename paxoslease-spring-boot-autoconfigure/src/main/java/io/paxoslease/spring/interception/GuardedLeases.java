@@ -32,17 +32,19 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * Decides whether a guarded call may run, and knows the calls that do. At shutdown: {@link #beginDraining()}, wait for
- * {@link #whenIdle()}, release the leases. Safe to use from any thread.
+ * Decides whether a guarded call may run, and knows the calls that do. At shutdown: {@link #beginDraining()}, give each lease up
+ * {@linkplain #giveUpWhenIdle when no call of it runs}, wait for {@link #whenIdle()}, release the rest. Safe to use from any thread.
  */
 public final class GuardedLeases implements LeaseListener, SmartInitializingSingleton {
 
     private static final Log LOG = LogFactory.getLog(GuardedLeases.class);
+    private static final String STOPPING = "This node is stopping";
 
     private final ObjectProvider<LeaseManager> manager;
     private final ObjectProvider<LeaseNode> node;
     private final LeaderOnlyRegistry registry;
     private final Map<String, LeaderElection> elections = new ConcurrentHashMap<>();
+    private final Map<String, LeaseCalls> calls = new ConcurrentHashMap<>();
     private final Map<String, TenureWatch> watches = new ConcurrentHashMap<>();
     private final Set<Object> running = ConcurrentHashMap.newKeySet();
     private final List<CallListener> listeners = new CopyOnWriteArrayList<>();
@@ -149,9 +151,25 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         draining = true;
     }
 
-    /** Lets guarded calls run again after {@link #beginDraining()}. */
+    /**
+     * Has a lease given up as soon as no guarded call of it runs, and lets none begin afterwards.
+     *
+     * @param leaseName the name of the lease
+     * @param giveUp gives it up; runs once, on the thread of the last call or, if none runs now, at once. It must not block
+     */
+    public void giveUpWhenIdle(String leaseName, Runnable giveUp) {
+        calls(leaseName).giveUpWhenIdle(giveUp);
+    }
+
+    /** Lets guarded calls run again after {@link #beginDraining()} and {@link #giveUpWhenIdle}. */
     public void resume() {
         draining = false;
+        calls.values().forEach(LeaseCalls::resume);
+    }
+
+    private LeaseCalls calls(String leaseName) {
+        LeaseCalls known = calls.get(leaseName);
+        return known != null ? known : calls.computeIfAbsent(leaseName, name -> new LeaseCalls());
     }
 
     /**
@@ -201,7 +219,8 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         }
     }
 
-    private void leave() {
+    private void leave(LeaseCalls ofLease) {
+        ofLease.leave();
         int left = inFlight.decrementAndGet();
         if (!waiting.isEmpty()) {
             completeWaiting(left);
@@ -235,13 +254,17 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
      */
     @Nullable
     GuardedCall admit(GuardedMethod method, @Nullable Object target, boolean nested) {
+        LeaseCalls ofLease = calls(method.leaseName());
+        if (!ofLease.enter()) {
+            return refuse(method, STOPPING);
+        }
         inFlight.incrementAndGet();
         GuardedCall call = null;
         try {
             call = decide(method, target, nested);
         } finally {
             if (call == null) {
-                leave();
+                leave(ofLease);
             }
         }
         return call;
@@ -249,7 +272,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
 
     private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target, boolean nested) {
         if (draining && !nested && Lease.current().isEmpty()) {
-            return refuse(method, "This node is stopping");
+            return refuse(method, STOPPING);
         }
         Lease lease = election(method.leaseName()).lease().orElse(null);
         if (lease == null) {
@@ -308,7 +331,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         if (call.runningKey() != null) {
             running.remove(call.runningKey());
         }
-        leave();
+        leave(calls(call.method().leaseName()));
         tell(call.method(), failed ? Outcome.FAILED : Outcome.RUN);
     }
 

@@ -42,6 +42,17 @@ public final class LeaderOnlyRegistry {
         known.forEach(listener);
     }
 
+    /** The names of the leases that nothing but scheduled methods need, as far as is known now, in alphabetical order. */
+    public Set<String> onlyScheduled() {
+        synchronized (monitor) {
+            Set<String> scheduled = new TreeSet<>(names);
+            methods.keySet().stream()
+                    .filter(method -> !method.scheduled())
+                    .forEach(method -> scheduled.remove(method.leaseName()));
+            return scheduled;
+        }
+    }
+
     /** The guarded methods and their beans' names. */
     Map<GuardedMethod, String> methods() {
         synchronized (monitor) {

@@ -5,12 +5,16 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaseLostEvent;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowingConsumer;
@@ -30,9 +34,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.GenericApplicationListenerAdapter;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.ResolvableType;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
 
 /** When candidacies begin, and begin again. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -107,6 +115,92 @@ class PaxosLeaseLifecycleTests {
             assertThat(context.getBean(Stopping.class).stop(context)).isLessThan(Duration.ofSeconds(5));
         });
     }
+
+    /** A long run under one lease is no reason for nobody to do the work of the others. */
+    @Test
+    void aLeaseOfWhichNoGuardedCallRunsIsGivenUpWhileThoseOfOthersRun() {
+        runner.withBean(Slow.class).withBean(Stopping.class).run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            await().until(() -> leads(context, "slow") && leads(context, "once"));
+            Slow slow = context.getBean(Slow.class);
+            CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
+                try {
+                    slow.run();
+                } catch (InterruptedException unexpected) {
+                    throw new IllegalStateException(unexpected);
+                }
+            });
+            assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
+            CountDownLatch stopped = new CountDownLatch(1);
+
+            context.getBean(PaxosLeaseLifecycle.class).stop(stopped::countDown);
+
+            assertThat(leads(context, "once")).isFalse();
+            assertThat(leads(context, "slow")).isTrue();
+            slow.mayEnd().countDown();
+            assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(leads(context, "slow")).isFalse();
+            assertThat(call).succeedsWithin(Duration.ofSeconds(10));
+            context.getBean(PaxosLeaseLifecycle.class).start();
+            await().until(() -> leads(context, "slow") && leads(context, "once"));
+        });
+    }
+
+    static class Ticking {
+        @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)
+        @LeaderOnly("scheduled")
+        public void tick() {}
+    }
+
+    /** Stands for a scheduler, which is stopped in the same phase and waits for its runs. */
+    static class Waiting implements SmartLifecycle {
+        private final ConfigurableApplicationContext context;
+        private final List<String> ledMeanwhile = new CopyOnWriteArrayList<>();
+        private volatile boolean running;
+
+        Waiting(ConfigurableApplicationContext context) {
+            this.context = context;
+        }
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            context.getBean(LeaseNode.class).leases().forEach((name, status) -> {
+                if (status.state() == LeaseStatus.State.HELD) {
+                    ledMeanwhile.add(name);
+                }
+            });
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+    }
+
+    @Test
+    void aLeaseThatOnlyScheduledMethodsNeedIsGivenUpBeforeTheSchedulerHasStopped() {
+        AtomicReference<Waiting> waiting = new AtomicReference<>();
+        runner.withUserConfiguration(SchedulingConfiguration.class)
+                .withBean(Waiting.class)
+                .withBean(Ticking.class)
+                .withBean(Slow.class)
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    await().until(() -> leads(context, "slow") && leads(context, "scheduled"));
+                    waiting.set(context.getBean(Waiting.class));
+                });
+        assertThat(waiting.get().ledMeanwhile).containsExactly("slow");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableScheduling
+    static class SchedulingConfiguration {}
 
     /** As happens where a phase of the shutdown may take less time than what drains. */
     @ParameterizedTest
