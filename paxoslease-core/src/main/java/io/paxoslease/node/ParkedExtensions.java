@@ -81,7 +81,7 @@ final class ParkedExtensions {
         if (tenure == null) {
             return false;
         }
-        Extension.Round round = roundOf(tenure.deadline().remainingNanos(now) / 2, rounds, now);
+        Extension.Round round = roundOf(tenure.deadline().remainingNanos(now), rounds, now);
         if (round == null) {
             return false;
         }
@@ -99,21 +99,30 @@ final class ParkedExtensions {
     }
 
     /**
-     * The longest round for an extension that may not take longer than that; null if there is none. Where answers take long, what is late has
-     * half a round, a quarter and so on: out of their place extensions cost several times as much, so that answers would take longer still.
+     * The round for an extension, null if it would be too short. It lasts as that of any owner (see {@link Patience}), but half, a quarter and so on
+     * of that where it would be more than half of what remains: out of their place extensions cost several times as much, so that answers would take
+     * longer still. Those of one event that last about as long share one.
      */
-    private Extension.@Nullable Round roundOf(long mostNanos, List<Extension.Round> rounds, Now now) {
+    private Extension.@Nullable Round roundOf(long remainingNanos, List<Extension.Round> rounds, Now now) {
         long limit = roundTrips.roundNanos();
-        for (int i = 0; i == 0 || limit >= RoundTrips.SHORTEST_ROUND_NANOS; i++) {
-            if (i == rounds.size()) {
-                rounds.add(new Extension.Round(now.nanos(), now.nanos() + limit, roundTrips.meanNanos()));
-            }
-            if (limit <= mostNanos) {
-                return rounds.get(i);
-            }
-            limit /= 2;
+        while (2 * limit <= roundTrips.roundNanos(remainingNanos / 16)) {
+            limit *= 2;
         }
-        return null;
+        while (limit > remainingNanos / 2) {
+            limit /= 2;
+            if (limit < RoundTrips.SHORTEST_ROUND_NANOS) {
+                return null;
+            }
+        }
+        for (int i = 0; i < rounds.size(); i++) {
+            Extension.Round round = rounds.get(i);
+            if (round.endsNanos - round.beganNanos == limit) {
+                return round;
+            }
+        }
+        Extension.Round round = new Extension.Round(now.nanos(), now.nanos() + limit, roundTrips.meanNanos());
+        rounds.add(round);
+        return round;
     }
 
     /** Has the rounds end in time. */

@@ -31,14 +31,16 @@ final class Patience {
         this.random = random;
     }
 
-    /** How long a round may last: of an owner, not longer than half of what remains of its tenure. */
+    /**
+     * How long a round may last. That of an owner lasts a sixteenth of what remains of its tenure in any case, since the next chance comes much later
+     * than that, and not more than half of it.
+     */
     long roundNanos(@Nullable Tenure held, Now now) {
-        long limit = roundTrips.roundNanos();
-        return held == null
-                ? limit
-                : Math.min(
-                        limit,
-                        Math.max(SHORTEST_ROUND_OF_OWNER_NANOS, held.deadline().remainingNanos(now) / 2));
+        if (held == null) {
+            return roundTrips.roundNanos();
+        }
+        long remaining = held.deadline().remainingNanos(now);
+        return Math.min(roundTrips.roundNanos(remaining / 16), Math.max(SHORTEST_ROUND_OF_OWNER_NANOS, remaining / 2));
     }
 
     /**

@@ -35,7 +35,12 @@ final class RoundTrips {
 
     /** How long a round that begins now may last. */
     long roundNanos() {
-        return Math.min(longestRoundNanos, Math.max(SHORTEST_ROUND_NANOS, PER_ROUND * meanNanos));
+        return roundNanos(SHORTEST_ROUND_NANOS);
+    }
+
+    /** The same if there is so much time in any case. */
+    long roundNanos(long leastNanos) {
+        return Math.min(longestRoundNanos, Math.max(Math.max(SHORTEST_ROUND_NANOS, leastNanos), PER_ROUND * meanNanos));
     }
 
     /** Notes that a majority has answered. */

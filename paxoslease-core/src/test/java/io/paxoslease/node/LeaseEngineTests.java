@@ -899,7 +899,7 @@ class LeaseEngineTests {
         void areNoMoreReasonForPatienceThanOneWhereManyFailTogether() {
             held(100, LEASE);
             assertThat(time(at(6_000))).hasSize(100);
-            assertThat(time(at(6_100))).isEmpty();
+            assertThat(time(at(6_500))).isEmpty();
             assertThat(time(at(8_500))).hasSize(100);
             assertThat(owner.nextWakeNanos().getAsLong())
                     .isLessThanOrEqualTo(at(8_600).nanos());

@@ -173,11 +173,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, b077647fea9cbf30e520b5cf4c0554326de102b9bd87dd13cd0f90ba94419d46",
+        "1, 22eb9a60c164f5d184f0d1b4adfa85b22538573bd2eb93eeb2ca8e1455e19922",
         "2, e384153caace0b2593dd55461e81d7eaa8149aadb0e81e4d33b7e12d2aee0c87",
-        "5, b2cf32cfa4085b7a61f6a02ba71de145f38aaecc92ea747add3e3625720e6a2f",
-        "8, 77bd6a9fae2c3c7e5c0f3b7b62190595ad68be1ccfcb94558835edee4a5eaecf",
-        "13, 645bb1082eff803540ddf301a612833f171db4100775274c4dba28e72b2dddfa"
+        "5, a72560b27a1df8cf1d7779637eac7a7325fac045fecc4a4235c66919b525ae94",
+        "8, 2395db46ba7b055d016d0d04a328db93c0091981cc8a6e20b811ae2aa56e9cf6",
+        "13, c177476f3d2e999958816bed626ac4f5defdb9836dcaf70edf6b322ba82bbcee"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

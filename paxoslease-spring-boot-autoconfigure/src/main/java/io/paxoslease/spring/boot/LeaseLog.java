@@ -26,7 +26,8 @@ final class LeaseLog implements LeaseListener {
 
     @Override
     public void onTransition(LeaseTransition transition) {
-        String lease = "'" + transition.leaseName() + "'";
+        // An application may make names of what its users write.
+        String lease = "'" + transition.leaseName().replaceAll("\\p{Cc}", "?") + "'";
         switch (transition.kind()) {
             case ACQUIRED ->
                 tell(
