@@ -28,7 +28,8 @@ public interface LeaderElection {
 
     /**
      * Who leads as far as this node was told: a hint that may be out of date, never a permission. Of a lease that {@link LeaseManager} acquired and
-     * that does not extend itself, perhaps no more than a majority of the members was told.
+     * that does not extend itself, perhaps no more than a majority of the members was told. A node that is neither a member nor a candidate is told
+     * nothing.
      */
     Optional<LeaderHint> leader();
 
