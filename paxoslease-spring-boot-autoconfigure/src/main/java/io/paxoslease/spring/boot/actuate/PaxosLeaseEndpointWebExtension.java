@@ -40,11 +40,14 @@ public final class PaxosLeaseEndpointWebExtension {
     /**
      * A lease with slashes in its name.
      *
-     * @param path its name; with {@code history} behind it, what happened to it on this node
-     * @return the lease, else the history; null if there is neither
+     * @param path its name; with {@code history} behind it, what happened to it on this node; empty behind a trailing slash
+     * @return the lease, else the history; null if there is neither; the node for an empty path
      */
     @ReadOperation
     public @Nullable Object path(@Selector(match = Match.ALL_REMAINING) String... path) {
+        if (path.length == 0) {
+            return endpoint.cell();
+        }
         LeaseDescriptor lease = endpoint.lease(String.join("/", path));
         if (lease != null || path.length == 1) {
             return lease;

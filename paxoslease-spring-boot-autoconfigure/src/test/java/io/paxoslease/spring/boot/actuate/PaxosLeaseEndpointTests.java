@@ -17,6 +17,8 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
@@ -55,6 +57,29 @@ class PaxosLeaseEndpointTests {
                               "leases": { "leader": %s },
                               "problems": [] }
                             """.formatted(test.node.incarnation(), held(token)), JsonCompareMode.STRICT));
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"servlet", "reactive"})
+        void showsTheSameBehindATrailingSlash(String type) {
+            lead();
+            TestServer.around(test)
+                    .with("spring.main.web-application-type=" + type)
+                    .run(client -> {
+                        client.get()
+                                .uri("/actuator/lease/")
+                                .exchange()
+                                .expectStatus()
+                                .isOk()
+                                .expectBody()
+                                .jsonPath("$.node")
+                                .isEqualTo("node-1")
+                                .jsonPath("$.leases.leader.state")
+                                .isEqualTo("HELD");
+                        post(client, "", "{\"action\": \"stop\"}")
+                                .expectStatus()
+                                .isNotFound();
+                    });
         }
 
         @Test
