@@ -22,6 +22,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
@@ -41,8 +42,19 @@ public final class PaxosLeaseAutoConfiguration {
     static final String CHANNEL = "paxosLeaseFrameChannel";
 
     @Bean
-    CellConfiguration paxosLeaseCellConfiguration(PaxosLeaseProperties properties, Environment environment) {
+    CellConfiguration paxosLeaseCellConfiguration(
+            PaxosLeaseProperties properties, Environment environment, ApplicationContext context) {
+        requireNoNodeAbove(context);
         return CellConfiguration.of(properties, environment, new LocalAddresses());
+    }
+
+    /** Else this context would take the node of its parent for its own, and start it once more. */
+    private static void requireNoNodeAbove(ApplicationContext context) {
+        for (ApplicationContext above = context.getParent(); above != null; above = above.getParent()) {
+            if (above.getBeanNamesForType(PaxosLeaseLifecycle.class, false, false).length > 0) {
+                throw new SecondNodeException(context, above);
+            }
+        }
     }
 
     @Bean
