@@ -555,7 +555,10 @@ record CellConfiguration(
         private Map<String, LeaseSettings> leases(Timing timing, Duration leaseTime) {
             name("default-lease", properties.defaultLease());
             Map<String, LeaseSettings> leases = new LinkedHashMap<>();
-            properties.leases().forEach((name, lease) -> leases.put(name, lease(name, lease, timing, leaseTime)));
+            properties.leases().forEach((name, lease) -> {
+                name("leases", "the name of a lease", name);
+                leases.put(name, lease(name, lease, timing, leaseTime));
+            });
             return leases;
         }
 
@@ -584,10 +587,14 @@ record CellConfiguration(
         }
 
         private static String name(String property, String name) {
+            return name(property, "it", name);
+        }
+
+        private static String name(String property, String what, String name) {
             try {
                 return io.paxoslease.protocol.Names.require(property, name, 255);
             } catch (IllegalArgumentException wrong) {
-                throw invalid(PREFIX + property, name, "it" + said(wrong, property), "Choose a short name.");
+                throw invalid(PREFIX + property, name, what + said(wrong, property), "Choose a short name.");
             }
         }
 

@@ -386,6 +386,21 @@ class CellConfigurationTests {
     }
 
     @Nested
+    class NamesOfLeases {
+
+        @Test
+        void areRefusedIfTheyAreTooLong() {
+            assertThat(refused("paxoslease.leases[" + "x".repeat(256) + "].candidate=true"))
+                    .hasMessageStartingWith("Property paxoslease.leases = 'xxx")
+                    .hasMessageEndingWith("': the name of a lease is longer than 255 bytes of UTF-8");
+            assertThat(configure("paxoslease.leases[" + "x".repeat(255) + "].candidate=true")
+                            .node()
+                            .leases())
+                    .hasSize(1);
+        }
+    }
+
+    @Nested
     class Times {
 
         @ParameterizedTest
