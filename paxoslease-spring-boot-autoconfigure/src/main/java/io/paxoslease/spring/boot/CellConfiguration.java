@@ -610,11 +610,17 @@ record CellConfiguration(
             return new InvalidCellConfigurationException(property, text, rule, remedy);
         }
 
-        /** A duration as it is written in a property. */
+        /** A duration as it is written in a property, in the largest unit of which it is a whole number. */
         private static String words(Duration duration) {
-            return duration.toNanosPart() % 1_000_000 != 0
-                    ? duration.toString()
-                    : duration.toMillisPart() != 0 ? duration.toMillis() + "ms" : duration.toSeconds() + "s";
+            if (duration.toNanosPart() != 0) {
+                return duration.toNanosPart() % 1_000_000 == 0 ? duration.toMillis() + "ms" : duration.toString();
+            }
+            if (duration.isZero() || duration.toSecondsPart() != 0) {
+                return duration.toSeconds() + "s";
+            }
+            return duration.toMinutesPart() != 0
+                    ? duration.toMinutes() + "m"
+                    : duration.toHoursPart() != 0 ? duration.toHours() + "h" : duration.toDays() + "d";
         }
     }
 }

@@ -426,6 +426,24 @@ class CellConfigurationTests {
             assertThat(refused(property + "=" + value).property()).isEqualTo(property);
         }
 
+        @ParameterizedTest
+        @CsvSource({
+            "8d, 8d",
+            "192h, 8d",
+            "169h, 169h",
+            "10081m, 10081m",
+            "-60s, -1m",
+            "604801s, 604801s",
+            "604800001ms, 604800001ms",
+            "0m, 0s",
+            "5000us, 5ms",
+            "5us, PT0.000005S"
+        })
+        void areShownInTheLargestUnitOfWhichTheyAreAWholeNumber(String value, String shown) {
+            assertThat(refused("paxoslease.lease-time=" + value))
+                    .hasMessageContaining("paxoslease.lease-time = '" + shown + "'");
+        }
+
         @Test
         void aLeaseTimeThatLacksItsUnitIsWarnedOf() {
             assertThat(configure("paxoslease.lease-time=10").warnings())
