@@ -109,8 +109,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                 logEndOfQuarantine();
             }
             if (!ready) {
-                CompletableFuture.delayedExecutor(readyWithin.toNanos(), TimeUnit.NANOSECONDS)
-                        .execute(this::warnUnlessReady);
+                later(readyWithin.toNanos(), this::warnUnlessReady);
             }
             nodeStarted = true;
         }
@@ -228,15 +227,24 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** A restarted acceptor is silent for so long that its end is worth a line. */
     private void logEndOfQuarantine() {
-        CompletableFuture.delayedExecutor(node.quarantineRemainingNanos(), TimeUnit.NANOSECONDS)
-                .execute(() -> {
-                    if (running && node.quarantineRemainingNanos() > 0) {
-                        logEndOfQuarantine();
-                    } else if (running) {
-                        LOG.info("PaxosLease: the quarantine of node '"
-                                + cell.node().nodeId() + "' is over, its acceptor votes");
-                    }
-                });
+        later(node.quarantineRemainingNanos(), () -> {
+            if (running && node.quarantineRemainingNanos() > 0) {
+                logEndOfQuarantine();
+            } else if (running) {
+                LOG.info("PaxosLease: the quarantine of node '" + cell.node().nodeId()
+                        + "' is over, its acceptor votes");
+            }
+        });
+    }
+
+    /** On a thread that begins then and ends at once, with a name that tells in the log where the line comes from. */
+    private void later(long delayNanos, Runnable line) {
+        CompletableFuture.delayedExecutor(delayNanos, TimeUnit.NANOSECONDS, task -> {
+                    Thread thread = new Thread(task, "paxoslease-" + cell.node().nodeId() + "-start");
+                    thread.setDaemon(true);
+                    thread.start();
+                })
+                .execute(line);
     }
 
     /** What keeps an application from being ready keeps its jobs from running, and nothing else says so. */

@@ -11,6 +11,8 @@ import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +27,14 @@ class LeaseLogTests {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.paxoslease");
     private final Level before = logger.getLevel();
-    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>() {
+        @Override
+        protected void append(ILoggingEvent line) {
+            super.append(line);
+            threads.put(line.getFormattedMessage(), Thread.currentThread());
+        }
+    };
 
     @BeforeEach
     void listen() {
@@ -56,6 +65,25 @@ class LeaseLogTests {
             assertThat(levels(" leads 'lock:1'")).containsExactly(Level.DEBUG);
             assertThat(levels(" released 'lock:1'")).containsExactly(Level.DEBUG);
         });
+    }
+
+    @Test
+    void theEndOfQuarantineIsToldByADaemonThreadThatIsNamedAndDoesNotStay() {
+        String line = "PaxosLease: the quarantine of node 'n0' is over, its acceptor votes";
+        runner.withUserConfiguration(PaxosLeaseAutoConfigurationTests.OwnChannel.class)
+                .withPropertyValues(
+                        "paxoslease.lease-time=100ms",
+                        "paxoslease.node-id=n0",
+                        "paxoslease.members.n0=http://localhost:18081",
+                        "paxoslease.members.n1=http://localhost:18082",
+                        "paxoslease.members.n2=http://localhost:18083")
+                .run(context -> {
+                    await().until(() -> threads.containsKey(line));
+                    Thread thread = threads.get(line);
+                    assertThat(thread.getName()).isEqualTo("paxoslease-n0-start");
+                    assertThat(thread.isDaemon()).isTrue();
+                    await().until(() -> !thread.isAlive());
+                });
     }
 
     private List<Level> levels(String words) {
