@@ -246,7 +246,8 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
             throw GuardedMethods.unguardable(
                     method,
                     beanName,
-                    "Spring calls it before the application is ready, when no candidacy has begun, so that it would never run",
+                    "Spring calls it before the application is ready, when no candidacy has begun, so that the guard"
+                            + " would refuse it on every node",
                     "Call LeaseManager.acquire inside the method to wait for the lease, or do the work in a listener of"
                             + " LeaseAcquiredEvent; if the annotation is on the class, it may be moved to the methods that"
                             + " need it.");
@@ -259,7 +260,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     method,
                     beanName,
                     "its @Scheduled has neither cron nor fixedDelay nor fixedRate nor a delay: every node comes to it once at its"
-                            + " start, before it can have won an election, so that it would never run",
+                            + " start, before it can have won an election, so that the guard would refuse it everywhere",
                     "Give it a cron expression or a period, or do the work in a listener of LeaseAcquiredEvent; if the"
                             + " annotation is on the class, it may be moved to the methods that need it.");
         }
@@ -269,7 +270,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     beanName,
                     event.getSimpleName()
                             + " is published once, when this node cannot have won an election in its cell yet, so"
-                            + " that it would never run there",
+                            + " that the guard would refuse it there",
                     "Do the work in a listener of LeaseAcquiredEvent or in a @Scheduled method; if the annotation is on the"
                             + " class, it may be moved to the methods that need it.");
         });

@@ -190,6 +190,7 @@ class StartUpFailureTests {
         startingWith(runner)
                 .hasMessageContaining(runner.getSimpleName() + ".run(")
                 .hasMessageContaining("before the application is ready")
+                .hasMessageContaining("so that the guard would refuse it on every node")
                 .hasMessageContaining("LeaseManager.acquire");
     }
 
@@ -446,6 +447,7 @@ class StartUpFailureTests {
     void refusesOneTimeTasks(Class<?> bean) {
         startingWith(bean)
                 .hasMessageContaining("neither cron nor fixedDelay nor fixedRate")
+                .hasMessageContaining("so that the guard would refuse it everywhere")
                 .hasMessageContaining("LeaseAcquiredEvent");
     }
 
@@ -546,6 +548,7 @@ class StartUpFailureTests {
     void refusesListenersOfTheEventsOfTheStart(String listener, String event) throws ClassNotFoundException {
         startingWith(Class.forName(getClass().getName() + "$" + listener))
                 .hasMessageContaining(event + " is published once")
+                .hasMessageContaining("so that the guard would refuse it there")
                 .hasMessageContaining("LeaseAcquiredEvent");
     }
 
