@@ -72,7 +72,7 @@ final class AnswerCheck {
         }
         if (!answer.sender().nodeId().equals(asked.receiver())) {
             return Verdict.refused("answers as " + Words.clean(answer.sender().nodeId()) + " instead of "
-                    + asked.receiver() + " (is the URL right?)");
+                    + asked.receiver() + whyAnother(answer, asked));
         }
         return switch (answer.status()) {
             case REFUSED -> Verdict.refused(Words.clean(answer.reason()));
@@ -82,6 +82,15 @@ final class AnswerCheck {
                         ? new Verdict(kind(answer, asked), answer, remark(answer))
                         : Verdict.lost("gave an answer that does not fit the frame");
         };
+    }
+
+    private static String whyAnother(AnswerFrame answer, RequestFrame asked) {
+        if (answer.sender().equals(asked.sender())) {
+            return ": the URL leads to this node itself (is its node id right?)";
+        }
+        return answer.sender().nodeId().equals(asked.sender().nodeId())
+                ? ": another process uses this node's id"
+                : " (is the URL right?)";
     }
 
     /** OK comes from the life and session that was asked; a session is opened for a hello and asked for otherwise. */

@@ -567,6 +567,26 @@ class FrameTransportTests {
         }
 
         @Test
+        void thisNodeAnswersItself() {
+            connect();
+            serve(Samples.NODE_1, Samples.settings());
+            servers.put(PEER, servers.get("node-1"));
+            assertLost(
+                    "answers as node-1 instead of node-2: the URL leads to this node itself (is its node id right?)",
+                    reply -> reply);
+            assertThat(status().refused()).isTrue();
+        }
+
+        @Test
+        void anotherProcessAnswersWithTheIdOfThisNode() {
+            connect();
+            serve(new Incarnation("node-1", 0x4444444444444444L), Samples.settings());
+            servers.put(PEER, servers.get("node-1"));
+            assertLost("answers as node-1 instead of node-2: another process uses this node's id", reply -> reply);
+            assertThat(status().refused()).isTrue();
+        }
+
+        @Test
         void theAnswerToAnEarlierFrame() {
             connect();
             send("before");
