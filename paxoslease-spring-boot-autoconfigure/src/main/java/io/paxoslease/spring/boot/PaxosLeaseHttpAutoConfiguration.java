@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 
@@ -22,16 +23,18 @@ public final class PaxosLeaseHttpAutoConfiguration {
     static final String SERVLET = "paxosLeaseServlet";
 
     @Bean(SERVLET)
-    ServletRegistrationBean<PaxosLeaseServlet> paxosLeaseServlet(CellConfiguration cell, FrameServer server) {
+    ServletContextInitializer paxosLeaseServlet(CellConfiguration cell, FrameServer server) {
         return servlet(SERVLET, cell, server, Port.APPLICATION);
     }
 
-    static ServletRegistrationBean<PaxosLeaseServlet> servlet(
-            String name, CellConfiguration cell, FrameServer server, Port port) {
+    /** The servlet, or nothing where the acceptor does not answer: decided here and not by a condition, and not logged as a disabled servlet. */
+    static ServletContextInitializer servlet(String name, CellConfiguration cell, FrameServer server, Port port) {
+        if (!cell.answersIn(port)) {
+            return context -> {};
+        }
         ServletRegistrationBean<PaxosLeaseServlet> registration = new ServletRegistrationBean<>(
                 new PaxosLeaseServlet(() -> server, cell.origin()), cell.basePath() + "/messages");
         registration.setName(name);
-        registration.setEnabled(cell.answersIn(port));
         registration.setLoadOnStartup(1);
         return registration;
     }

@@ -1,13 +1,13 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
-import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 
@@ -22,7 +22,7 @@ final class PaxosLeaseManagementHttpConfiguration {
     static final String SERVLET = "paxosLeaseManagementServlet";
 
     @Bean(SERVLET)
-    ServletRegistrationBean<PaxosLeaseServlet> paxosLeaseManagementServlet(
+    ServletContextInitializer paxosLeaseManagementServlet(
             CellConfiguration cell, FrameServer server, PaxosLeaseLifecycle lifecycle) {
         lifecycle.canAnswerInManagementServer();
         return PaxosLeaseHttpAutoConfiguration.servlet(SERVLET, cell, server, Port.MANAGEMENT);

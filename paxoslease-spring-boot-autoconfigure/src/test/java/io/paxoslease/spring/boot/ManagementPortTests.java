@@ -12,12 +12,15 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -25,6 +28,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Whole applications, beside Spring Security as Boot configures it, whose acceptors answer in the web server of Actuator. */
 @Timeout(180)
+@ExtendWith(OutputCaptureExtension.class)
 class ManagementPortTests {
 
     private static final int NOT_A_FRAME = 415;
@@ -106,10 +110,11 @@ class ManagementPortTests {
     @EnumSource(
             value = WebApplicationType.class,
             names = {"SERVLET", "REACTIVE"})
-    void byDefaultTheManagementPortDoesNotAnswer(WebApplicationType type) throws Exception {
+    void byDefaultTheManagementPortDoesNotAnswer(WebApplicationType type, CapturedOutput output) throws Exception {
         int[] ports = FreePorts.take(2);
         try (ConfigurableApplicationContext application = start(
                 type,
+                "--logging.level.org.springframework.boot.web.servlet=info",
                 "--server.port=" + ports[0],
                 "--management.server.port=" + ports[1],
                 "--paxoslease.members.n0=http://localhost:" + ports[0])) {
@@ -118,6 +123,7 @@ class ManagementPortTests {
                     .isEqualTo(NOT_A_FRAME);
             assertThat(ReactiveCellTests.status(ports[1], "/paxoslease/messages"))
                     .isNotEqualTo(NOT_A_FRAME);
+            assertThat(output).doesNotContain("was not registered");
         }
     }
 
