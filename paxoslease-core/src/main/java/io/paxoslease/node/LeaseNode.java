@@ -656,4 +656,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         loop.run((now, output) -> {});
         return dispatcher.awaitIdle(atMost);
     }
+
+    @Override
+    public String toString() {
+        return "LeaseNode[" + self + " of cell " + settings.cell().name() + "]";
+    }
 }

@@ -86,6 +86,11 @@ final class NodeElection implements LeaderElection {
         }
     }
 
+    @Override
+    public String toString() {
+        return "LeaderElection[" + name() + (isLeader() ? ", led here" : isStarted() ? ", sought here" : "") + "]";
+    }
+
     private @Nullable NodeLease currentLease() {
         Claim current = claim;
         return current == null ? null : current.lease;

@@ -352,6 +352,15 @@ class LeaseNodeTests {
     class AnElection {
 
         @Test
+        void tellsInALogWhatItIs() {
+            LeaderElection election = node.election("job");
+            assertThat(election).hasToString("LeaderElection[job]");
+            election.start();
+            assertThat(election).hasToString("LeaderElection[job, led here]");
+            assertThat(node.toString()).matches("LeaseNode\\[solo/[0-9a-f]{16} of cell .+]");
+        }
+
+        @Test
         void isTheSameObjectForTheSameName() {
             assertThat(node.election("leader")).isSameAs(node.election("leader"));
         }
