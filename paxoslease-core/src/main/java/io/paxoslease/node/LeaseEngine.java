@@ -30,9 +30,8 @@ import org.jspecify.annotations.Nullable;
  * use. What it wants sent and told is appended to the {@link Output} that is passed in; each event has an output of its own, and the one before
  * has been told when the next comes.
  *
- * <p>Leases that are held and need nothing for now are kept without objects in {@link ParkedLeases}. Whatever is to happen to one first makes
- * it a {@link Candidacy} again, but for an {@link Extension} that everybody accepts; a candidacy that has become quiet is parked when the next
- * event comes, or if it does not extend itself, when many others have become so.
+ * <p>{@link Candidacies} knows what is wanted; whatever is to happen to a lease that is parked there first makes it a {@link Candidacy} again, but for
+ * {@link ParkedExtensions}. {@link Patience} says how long to wait, {@link Majority} whom to ask first.
  */
 final class LeaseEngine {
 
