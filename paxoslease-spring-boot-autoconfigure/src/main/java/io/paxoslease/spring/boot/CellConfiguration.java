@@ -140,6 +140,7 @@ record CellConfiguration(
             requireBundle(members);
             requireHistory();
             boolean standalone = members.isEmpty();
+            warnAboutUnreadProperties(standalone);
             Cell cell = cell(standalone ? List.of(nodeId) : List.copyOf(members.keySet()));
             warnAboutSize(cell, standalone);
             NodeSettings node = new NodeSettings(
@@ -163,6 +164,21 @@ record CellConfiguration(
                     webServer(members),
                     origin(members),
                     List.copyOf(warnings));
+        }
+
+        /** An instance whose members are misspelt would be a cell of its own, and lead beside all others. */
+        private void warnAboutUnreadProperties(boolean standalone) {
+            UnreadProperties.in(environment).forEach((name, place) -> {
+                String rule = "nothing reads it" + place;
+                if (standalone) {
+                    throw new InvalidCellConfigurationException(
+                            name,
+                            null,
+                            rule + ", and without paxoslease.members this instance would lead whatever others do",
+                            "Correct its name, or remove it.");
+                }
+                warnings.add("Property " + name + ": " + rule + ". Correct its name, or remove it.");
+            });
         }
 
         private Map<String, URI> members() {

@@ -74,6 +74,50 @@ class CellConfigurationTests {
     }
 
     @Nested
+    class MisspeltNames {
+
+        /** Else each instance would be a cell of its own, and lead. */
+        @Test
+        void stopTheStartWhereThereAreNoMembers() {
+            InvalidCellConfigurationException refusal = refused("paxoslease.member.a=http://a:1");
+            assertThat(refusal.property()).isEqualTo("paxoslease.member.a");
+            assertThat(refusal).hasMessageContainingAll("nothing reads it", "without paxoslease.members");
+        }
+
+        @Test
+        void areWarnedOfInACell() {
+            CellConfiguration cell = configure(with(
+                    THREE_LOCAL,
+                    "paxoslease.node-id=a",
+                    "paxoslease.lease-tiem=5s",
+                    "paxoslease.leases.x.y.prority=1"));
+            assertThat(cell.warnings())
+                    .hasSize(2)
+                    .anyMatch(warning -> warning.startsWith("Property paxoslease.lease-tiem: nothing reads it"))
+                    .anyMatch(
+                            warning -> warning.startsWith("Property paxoslease.leases.x.y.prority: nothing reads it"));
+        }
+
+        @Test
+        void areNoneOfTheNamesThatAreRead() {
+            CellConfiguration cell = configure(with(
+                    THREE_LOCAL,
+                    "paxoslease.nodeId=a",
+                    "paxoslease.lease_time=5s",
+                    "paxoslease.leases.x.y.priority=1",
+                    "paxoslease.leases[a/b].candidate=true",
+                    "paxoslease.security.shared-secret=sixteen bytes and more",
+                    "paxoslease.security.accepted-secrets[0]=sixteen bytes and more, formerly",
+                    "paxoslease.quartz.lease=jobs",
+                    "paxoslease.integration.roles=one,two",
+                    "paxoslease.integration.roles[0]=one",
+                    "paxoslease.metrics.max-leases=10",
+                    "paxoslease.enabled=true"));
+            assertThat(cell.warnings()).isEmpty();
+        }
+    }
+
+    @Nested
     class Defaults {
 
         @Test

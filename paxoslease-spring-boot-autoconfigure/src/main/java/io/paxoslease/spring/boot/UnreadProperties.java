@@ -1,0 +1,86 @@
+package io.paxoslease.spring.boot;
+
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.boot.origin.Origin;
+import org.springframework.core.env.Environment;
+
+/**
+ * Finds settings under {@code paxoslease} that nothing reads: most of them are misspelt. Those of the process's environment are left out, where a
+ * platform writes names of its own, and so are system properties.
+ */
+final class UnreadProperties {
+
+    private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("paxoslease");
+
+    /** The settings below the prefix that are bound apart from the others. */
+    private static final Map<String, Class<?>> APART = Map.of(
+            "quartz", PaxosLeaseQuartzProperties.class,
+            "integration", PaxosLeaseIntegrationProperties.class,
+            "metrics", PaxosLeaseMetricsProperties.class);
+
+    private UnreadProperties() {}
+
+    /**
+     * The names of the settings, each with the place where it was found, which may be empty.
+     *
+     * @param environment where applications have their settings
+     */
+    static Map<String, String> in(Environment environment) {
+        Map<String, String> unread = new TreeMap<>();
+        UnboundElementsSourceFilter written = new UnboundElementsSourceFilter();
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            if (source instanceof IterableConfigurationPropertySource names && written.apply(source)) {
+                names.stream()
+                        .filter(name -> PREFIX.isAncestorOf(name) && !isRead(name))
+                        .forEach(name -> unread.putIfAbsent(name.toString(), place(source, name)));
+            }
+        }
+        return unread;
+    }
+
+    private static String place(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+        Origin origin = Origin.from(source.getConfigurationProperty(name));
+        return origin == null ? "" : " (" + origin + ")";
+    }
+
+    private static boolean isRead(ConfigurationPropertyName name) {
+        Class<?> apart = APART.get(name.getElement(1, Form.UNIFORM));
+        return apart == null ? isRead(name, 1, PaxosLeaseProperties.class) : isRead(name, 2, apart);
+    }
+
+    private static boolean isRead(ConfigurationPropertyName name, int element, Class<?> properties) {
+        return element < name.getNumberOfElements()
+                && Arrays.stream(properties.getRecordComponents())
+                        .filter(component ->
+                                component.getName().equalsIgnoreCase(name.getElement(element, Form.UNIFORM)))
+                        .anyMatch(component -> isRead(name, element + 1, component));
+    }
+
+    /** A key of a map may consist of several elements. */
+    private static boolean isRead(ConfigurationPropertyName name, int element, RecordComponent component) {
+        Class<?> type = component.getType();
+        int elements = name.getNumberOfElements();
+        if (type.isRecord()) {
+            return isRead(name, element, type);
+        }
+        if (!Map.class.isAssignableFrom(type)) {
+            return element == elements || Collection.class.isAssignableFrom(type);
+        }
+        Type value = ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
+        return value instanceof Class<?> each && each.isRecord()
+                ? element + 1 < elements && isRead(name, elements - 1, each)
+                : element < elements;
+    }
+}
