@@ -68,7 +68,7 @@ final class UnreadProperties {
                         .anyMatch(component -> isRead(name, element + 1, component));
     }
 
-    /** A key of a map may consist of several elements. */
+    /** A key consists of several elements where the values are texts, of one otherwise. */
     private static boolean isRead(ConfigurationPropertyName name, int element, RecordComponent component) {
         Class<?> type = component.getType();
         int elements = name.getNumberOfElements();
@@ -79,8 +79,6 @@ final class UnreadProperties {
             return element == elements || Collection.class.isAssignableFrom(type);
         }
         Type value = ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
-        return value instanceof Class<?> each && each.isRecord()
-                ? element + 1 < elements && isRead(name, elements - 1, each)
-                : element < elements;
+        return value instanceof Class<?> each && each.isRecord() ? isRead(name, element + 1, each) : element < elements;
     }
 }

@@ -90,12 +90,14 @@ class CellConfigurationTests {
                     THREE_LOCAL,
                     "paxoslease.node-id=a",
                     "paxoslease.lease-tiem=5s",
-                    "paxoslease.leases.x.y.prority=1"));
+                    "paxoslease.leases.x.prority=1",
+                    "paxoslease.leases.x.y.priority=1"));
             assertThat(cell.warnings())
-                    .hasSize(2)
+                    .hasSize(3)
                     .anyMatch(warning -> warning.startsWith("Property paxoslease.lease-tiem: nothing reads it"))
+                    .anyMatch(warning -> warning.startsWith("Property paxoslease.leases.x.prority: nothing reads it"))
                     .anyMatch(
-                            warning -> warning.startsWith("Property paxoslease.leases.x.y.prority: nothing reads it"));
+                            warning -> warning.startsWith("Property paxoslease.leases.x.y.priority: nothing reads it"));
         }
 
         @Test
@@ -104,7 +106,7 @@ class CellConfigurationTests {
                     THREE_LOCAL,
                     "paxoslease.nodeId=a",
                     "paxoslease.lease_time=5s",
-                    "paxoslease.leases.x.y.priority=1",
+                    "paxoslease.leases[x.y].priority=1",
                     "paxoslease.leases[a/b].candidate=true",
                     "paxoslease.security.shared-secret=sixteen bytes and more",
                     "paxoslease.security.accepted-secrets[0]=sixteen bytes and more, formerly",
