@@ -241,6 +241,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public LeaderElection election(String leaseName) {
+        return nodeElection(leaseName);
+    }
+
+    private NodeElection nodeElection(String leaseName) {
         Names.require("lease name", leaseName, Names.MAX_RESOURCE_BYTES);
         NodeElection election = elections.get(leaseName);
         return election != null ? election : watch(leaseName);
@@ -305,12 +309,27 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /**
-     * Whether somebody else said that it {@linkplain #need needs} the election of a lease.
+     * Starts the election of a lease for somebody who {@linkplain #need needs} it.
+     *
+     * @param leaseName the name of the lease
+     * @param who whoever needs it
+     */
+    public void startNeeded(String leaseName, Object who) {
+        need(leaseName, who);
+        nodeElection(leaseName).startNeeded();
+    }
+
+    /**
+     * Whether somebody else {@linkplain #need needs} the election of a lease, or started it without saying so.
      *
      * @param leaseName the name of the lease
      * @param who whose own need does not count
      */
     public boolean isNeededByOthers(String leaseName, Object who) {
+        NodeElection election = elections.get(leaseName);
+        if (election != null && election.isWanted()) {
+            return true;
+        }
         synchronized (needs) {
             Set<Object> all = needs.getOrDefault(leaseName, Set.of());
             return all.size() > (all.contains(who) ? 1 : 0);

@@ -14,6 +14,7 @@ final class NodeElection implements LeaderElection {
     private final LeaseNode node;
     private final Candidacy candidacy;
     private volatile @Nullable Claim claim;
+    private volatile boolean wanted;
 
     NodeElection(LeaseNode node, Candidacy candidacy) {
         this.node = node;
@@ -27,12 +28,23 @@ final class NodeElection implements LeaderElection {
 
     @Override
     public synchronized void start() {
+        wanted = true;
+        startNeeded();
+    }
+
+    /** Starts it for somebody who {@linkplain LeaseNode#need said} that it needs it. */
+    synchronized void startNeeded() {
         if (!isStarted() && node.mayStand(name())) {
             // Known before it can win, which may be before this returns.
             Claim standing = node.standing(name());
             claim = standing;
             node.stand(standing);
         }
+    }
+
+    /** Whether somebody started it without saying that it needs it. */
+    boolean isWanted() {
+        return wanted;
     }
 
     boolean isStarted() {
@@ -47,6 +59,7 @@ final class NodeElection implements LeaderElection {
 
     /** Stops it; false if it was not started. */
     synchronized boolean withdraw() {
+        wanted = false;
         Claim current = claim;
         if (current == null) {
             return false;

@@ -13,6 +13,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Profile;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /** Lets the demo cell break its nodes and see their messages, around beans that an application could replace as well. */
 @Configuration(proxyBeanMethods = false)
@@ -50,8 +52,9 @@ class DemoWiring {
         return new TracingTransport(transport, trace, node, cell.nodeIds());
     }
 
-    /** A node that stands still could not stop. */
+    /** A node that stands still could not stop. Before anybody else asks it to. */
     @Bean
+    @Order(Ordered.HIGHEST_PRECEDENCE)
     ApplicationListener<ContextClosedEvent> resumeToStop(DemoCell cell, LeaseNode node) {
         return closed -> cell.resume(node.incarnation().nodeId());
     }

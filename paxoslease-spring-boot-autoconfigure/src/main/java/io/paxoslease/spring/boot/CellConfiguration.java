@@ -169,7 +169,7 @@ record CellConfiguration(
         /** An instance whose members are misspelt would be a cell of its own, and lead beside all others. */
         private void warnAboutUnreadProperties(boolean standalone) {
             UnreadProperties.in(environment).forEach((name, place) -> {
-                String rule = "nothing reads it" + place;
+                String rule = "PaxosLease does not read it" + place;
                 if (standalone) {
                     throw new InvalidCellConfigurationException(
                             name,

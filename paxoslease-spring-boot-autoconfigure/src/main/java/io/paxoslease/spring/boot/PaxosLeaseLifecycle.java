@@ -6,6 +6,7 @@ import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import io.paxoslease.spring.events.ApplicationReadiness;
 import io.paxoslease.spring.events.LeaseEventPublisher;
@@ -300,8 +301,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     private void startElection(String name) {
-        node.need(name, this);
-        node.election(name).start();
+        node.startNeeded(name, this);
     }
 
     /** The leases that this node is a candidate for as soon as the application is ready. */
@@ -333,7 +333,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         GuardedLeases leases = guarded.getIfAvailable();
         if (leases != null) {
             leases.beginDraining();
-            node.startedElections().forEach(election -> giveUpWhenIdle(election, leases));
+            giveUpWhenIdle(guardedNames.getObject().leaseNames(), leases);
             idle = leases.whenIdle().toCompletableFuture();
         }
         Duration drainTimeout = properties.shutdown().drainTimeout();
@@ -344,25 +344,30 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     /**
-     * Schedulers begin nothing more once the context closes, and are waited for before this is stopped: what only scheduled methods need moves to
-     * another node while a long run of one of them goes on.
+     * A scheduler that is stopped before this is waited for until its runs have ended: what only scheduled methods need moves to another node
+     * meanwhile.
      */
     private void giveUpScheduled() {
         GuardedLeases leases = running ? guarded.getIfAvailable() : null;
         if (leases != null) {
             Set<String> names = guardedNames.getObject().onlyScheduled();
-            node.startedElections().stream()
-                    .filter(election -> names.contains(election.name()))
-                    .filter(election -> !node.isNeededByOthers(election.name(), this))
-                    .forEach(election -> giveUpWhenIdle(election, leases));
+            names.removeIf(name -> isCandidateBySetting(name) || node.isNeededByOthers(name, this));
+            giveUpWhenIdle(names, leases);
         }
     }
 
-    private void giveUpWhenIdle(LeaderElection election, GuardedLeases leases) {
-        leases.giveUpWhenIdle(election.name(), () -> {
-            stopped.add(election);
-            election.stop();
-        });
+    private boolean isCandidateBySetting(String name) {
+        LeaseProperties lease = properties.leases().get(name);
+        return lease != null && Boolean.TRUE.equals(lease.candidate());
+    }
+
+    private void giveUpWhenIdle(Set<String> names, GuardedLeases leases) {
+        node.startedElections().stream()
+                .filter(election -> names.contains(election.name()))
+                .forEach(election -> leases.giveUpWhenIdle(election.name(), () -> {
+                    stopped.add(election);
+                    election.stop();
+                }));
     }
 
     private void release(@Nullable Throwable late, Thread stopper, Runnable callback) {

@@ -5,8 +5,10 @@ import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -23,6 +25,12 @@ import org.springframework.core.env.Environment;
 final class UnreadProperties {
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("paxoslease");
+
+    /** What conditions read. */
+    private static final List<ConfigurationPropertyName> SWITCHES = Stream.of(
+                    "paxoslease.ui.enabled", "paxoslease.readiness.quarantine")
+            .map(ConfigurationPropertyName::of)
+            .toList();
 
     /** The settings below the prefix that are bound apart from the others. */
     private static final Map<String, Class<?>> APART = Map.of(
@@ -55,14 +63,18 @@ final class UnreadProperties {
         return origin == null ? "" : " (" + origin + ")";
     }
 
-    private static boolean isRead(ConfigurationPropertyName name) {
+    static boolean isRead(ConfigurationPropertyName name) {
+        if (SWITCHES.stream().anyMatch(known -> known.equals(name) || name.isAncestorOf(known))) {
+            return true;
+        }
         Class<?> apart = APART.get(name.getElement(1, Form.UNIFORM));
         return apart == null ? isRead(name, 1, PaxosLeaseProperties.class) : isRead(name, 2, apart);
     }
 
+    /** A block without entries has the name of the block alone. */
     private static boolean isRead(ConfigurationPropertyName name, int element, Class<?> properties) {
-        return element < name.getNumberOfElements()
-                && Arrays.stream(properties.getRecordComponents())
+        return element == name.getNumberOfElements()
+                || Arrays.stream(properties.getRecordComponents())
                         .filter(component ->
                                 component.getName().equalsIgnoreCase(name.getElement(element, Form.UNIFORM)))
                         .anyMatch(component -> isRead(name, element + 1, component));
@@ -71,14 +83,14 @@ final class UnreadProperties {
     /** A key consists of several elements where the values are texts, of one otherwise. */
     private static boolean isRead(ConfigurationPropertyName name, int element, RecordComponent component) {
         Class<?> type = component.getType();
-        int elements = name.getNumberOfElements();
+        boolean ends = element == name.getNumberOfElements();
         if (type.isRecord()) {
             return isRead(name, element, type);
         }
         if (!Map.class.isAssignableFrom(type)) {
-            return element == elements || Collection.class.isAssignableFrom(type);
+            return ends || Collection.class.isAssignableFrom(type);
         }
         Type value = ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
-        return value instanceof Class<?> each && each.isRecord() ? isRead(name, element + 1, each) : element < elements;
+        return ends || !(value instanceof Class<?> each && each.isRecord()) || isRead(name, element + 1, each);
     }
 }

@@ -146,19 +146,22 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         return inFlight.get();
     }
 
-    /** From now on guarded calls are treated as on a node that does not lead, except those that a running guarded call makes. */
+    /** From now on guarded calls are treated as on a node that does not lead, except those that a running guarded call makes of a lease that was not given up. */
     public void beginDraining() {
         draining = true;
     }
 
     /**
-     * Has a lease given up as soon as no guarded call of it runs, and lets none begin afterwards.
+     * Has a lease given up as soon as no guarded call of it runs, and lets none begin afterwards. Does nothing where the application has a manager of
+     * its own in front of the node, whose names may be others.
      *
      * @param leaseName the name of the lease
      * @param giveUp gives it up; runs once, on the thread of the last call or, if none runs now, at once. It must not block
      */
     public void giveUpWhenIdle(String leaseName, Runnable giveUp) {
-        calls(leaseName).giveUpWhenIdle(giveUp);
+        if (manager.getIfAvailable() instanceof LeaseNode) {
+            calls(leaseName).giveUpWhenIdle(giveUp);
+        }
     }
 
     /** Lets guarded calls run again after {@link #beginDraining()} and {@link #giveUpWhenIdle}. */

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
@@ -15,8 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.mock.env.MockEnvironment;
+import tools.jackson.databind.json.JsonMapper;
 
 class CellConfigurationTests {
 
@@ -81,7 +85,7 @@ class CellConfigurationTests {
         void stopTheStartWhereThereAreNoMembers() {
             InvalidCellConfigurationException refusal = refused("paxoslease.member.a=http://a:1");
             assertThat(refusal.property()).isEqualTo("paxoslease.member.a");
-            assertThat(refusal).hasMessageContainingAll("nothing reads it", "without paxoslease.members");
+            assertThat(refusal).hasMessageContainingAll("PaxosLease does not read it", "without paxoslease.members");
         }
 
         @Test
@@ -94,10 +98,52 @@ class CellConfigurationTests {
                     "paxoslease.leases.x.y.priority=1"));
             assertThat(cell.warnings())
                     .hasSize(3)
-                    .anyMatch(warning -> warning.startsWith("Property paxoslease.lease-tiem: nothing reads it"))
-                    .anyMatch(warning -> warning.startsWith("Property paxoslease.leases.x.prority: nothing reads it"))
-                    .anyMatch(
-                            warning -> warning.startsWith("Property paxoslease.leases.x.y.priority: nothing reads it"));
+                    .anyMatch(warning ->
+                            warning.startsWith("Property paxoslease.lease-tiem: PaxosLease does not read it"))
+                    .anyMatch(warning ->
+                            warning.startsWith("Property paxoslease.leases.x.prority: PaxosLease does not read it"))
+                    .anyMatch(warning ->
+                            warning.startsWith("Property paxoslease.leases.x.y.priority: PaxosLease does not read it"));
+        }
+
+        /** Whatever reads them. */
+        @Test
+        void areNoneOfTheNamesInTheMetadata() throws Exception {
+            URI classes = PaxosLeaseProperties.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI();
+            List<String> names = new ArrayList<>();
+            JsonMapper.shared()
+                    .readTree(Path.of(classes).resolve("META-INF/spring-configuration-metadata.json"))
+                    .get("properties")
+                    .forEach(property -> names.add(property.get("name").asString()));
+            names.removeIf(name -> !name.startsWith("paxoslease."));
+            assertThat(names)
+                    .contains("paxoslease.members", "paxoslease.ui.enabled")
+                    .allSatisfy(name -> assertThat(UnreadProperties.isRead(ConfigurationPropertyName.of(name)))
+                            .as(name)
+                            .isTrue());
+        }
+
+        /** As YAML is read where all entries are comments. */
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "members",
+                    "leases",
+                    "leases.report",
+                    "quartz",
+                    "metrics",
+                    "endpoint",
+                    "security",
+                    "ui",
+                    "readiness"
+                })
+        void areNoneOfTheBlocksWithoutEntries(String block) {
+            assertThat(UnreadProperties.isRead(ConfigurationPropertyName.of("paxoslease." + block)))
+                    .isTrue();
         }
 
         @Test

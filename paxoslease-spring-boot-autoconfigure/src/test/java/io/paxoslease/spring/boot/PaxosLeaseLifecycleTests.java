@@ -198,6 +198,36 @@ class PaxosLeaseLifecycleTests {
         assertThat(waiting.get().ledMeanwhile).containsExactly("slow");
     }
 
+    @Test
+    void aLeaseThatASettingNeedsTooIsKeptUntilTheSchedulerHasStopped() {
+        AtomicReference<Waiting> waiting = new AtomicReference<>();
+        runner.withUserConfiguration(SchedulingConfiguration.class)
+                .withPropertyValues("paxoslease.leases.scheduled.candidate=true")
+                .withBean(Waiting.class)
+                .withBean(Ticking.class)
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    await().until(() -> leads(context, "scheduled"));
+                    waiting.set(context.getBean(Waiting.class));
+                });
+        assertThat(waiting.get().ledMeanwhile).containsExactly("scheduled");
+    }
+
+    @Test
+    void aLeaseForWhichCodeStartedTheElectionIsKeptUntilTheSchedulerHasStopped() {
+        AtomicReference<Waiting> waiting = new AtomicReference<>();
+        runner.withUserConfiguration(SchedulingConfiguration.class)
+                .withBean(Waiting.class)
+                .withBean(Ticking.class)
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    await().until(() -> leads(context, "scheduled"));
+                    context.getBean(LeaseNode.class).election("scheduled").start();
+                    waiting.set(context.getBean(Waiting.class));
+                });
+        assertThat(waiting.get().ledMeanwhile).containsExactly("scheduled");
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableScheduling
     static class SchedulingConfiguration {}
