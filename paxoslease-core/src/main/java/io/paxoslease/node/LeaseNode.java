@@ -38,8 +38,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One life of one node: the shell that reads the clock once per event, feeds {@link LeaseEngine} and {@link LocalAcceptor}, performs what they
- * want, and tells the application.
+ * One life of one node: what applications, the network and dashboards ask of it. {@link NodeLoop} reads the clock once per event, feeds
+ * {@link LeaseEngine} and {@link LocalAcceptor} and performs what they want; {@link News} tells the application.
  *
  * <p>Threads: one timer thread; every other event runs on the thread that brings it, or on that of another event which holds the lock just then.
  * The one lock is never held while waiting, doing I/O or running application code. Listeners run on threads of their own kind.
@@ -55,13 +55,12 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final int REQUESTS_AT_ONCE = 64;
 
     private static final int RELEASED_PER_STEP = 4_096;
+
     private final NodeSettings settings;
     private final Incarnation self;
-    private final int selfIndex;
     private final NodeClock clock;
     private final Transport transport;
     private final @Nullable LocalAcceptor acceptor;
-    private final BallotSequence ballots;
     private final LeaseEngine engine;
     private final Dispatcher dispatcher;
     private final News news;
@@ -73,6 +72,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile boolean started;
+
     /**
      * Makes a node with the clocks of the system.
      *
@@ -99,11 +99,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.transport = transport;
         this.clock = clock;
         this.self = new Incarnation(settings.nodeId(), random.nextLong());
-        this.selfIndex = settings.cell().indexOf(settings.nodeId());
         Now now = clock.now();
-        this.ballots = new BallotSequence(now);
+        BallotSequence ballots = new BallotSequence(now);
         ResourceIndex index = new ResourceIndex(random.nextLong());
-        this.acceptor = selfIndex < 0
+        this.acceptor = settings.cell().indexOf(settings.nodeId()) < 0
                 ? null
                 : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now, index), ballots);
         ballots.observe(now.counterFloor(), now);
