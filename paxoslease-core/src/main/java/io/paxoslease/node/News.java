@@ -63,7 +63,10 @@ final class News {
         return history;
     }
 
-    /** Has the application told what is untold. With the lock held, so that news stay in order; all at once, because whoever tells them would be in the way of each of them. */
+    /**
+     * Has the application told what is untold. With the lock held, so that news stay in order; all at once, because whoever tells them would be in
+     * the way of each of them.
+     */
     void dispatch() {
         if (!untold.isEmpty()) {
             List<Dispatcher.Task> news = untold;
