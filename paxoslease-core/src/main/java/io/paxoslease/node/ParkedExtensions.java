@@ -99,13 +99,13 @@ final class ParkedExtensions {
     }
 
     /**
-     * The round for an extension, null if it would be too short. It lasts as that of any owner (see {@link Patience}), but half, a quarter and so on
+     * The round for an extension, null if it would be too short. It lasts about as that of any owner, but half, a quarter and so on
      * of that where it would be more than half of what remains: out of their place extensions cost several times as much, so that answers would take
      * longer still. Those of one event that last about as long share one.
      */
     private Extension.@Nullable Round roundOf(long remainingNanos, List<Extension.Round> rounds, Now now) {
         long limit = roundTrips.roundNanos();
-        while (2 * limit <= roundTrips.roundNanos(remainingNanos / 16)) {
+        while (2 * limit <= roundTrips.ownersRoundNanos(remainingNanos)) {
             limit *= 2;
         }
         while (limit > remainingNanos / 2) {

@@ -31,16 +31,13 @@ final class Patience {
         this.random = random;
     }
 
-    /**
-     * How long a round may last. That of an owner lasts a sixteenth of what remains of its tenure in any case, since the next chance comes much later
-     * than that, and not more than half of it.
-     */
+    /** How long a round may last: of an owner, not longer than half of what remains of its tenure. */
     long roundNanos(@Nullable Tenure held, Now now) {
         if (held == null) {
             return roundTrips.roundNanos();
         }
         long remaining = held.deadline().remainingNanos(now);
-        return Math.min(roundTrips.roundNanos(remaining / 16), Math.max(SHORTEST_ROUND_OF_OWNER_NANOS, remaining / 2));
+        return Math.min(roundTrips.ownersRoundNanos(remaining), Math.max(SHORTEST_ROUND_OF_OWNER_NANOS, remaining / 2));
     }
 
     /**

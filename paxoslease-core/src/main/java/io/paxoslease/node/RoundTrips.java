@@ -12,6 +12,7 @@ final class RoundTrips {
     static final long SHORTEST_ROUND_NANOS = 50_000_000L;
 
     private static final int PER_ROUND = 16;
+    private static final int PARTS_OF_TENURE = 16;
     private static final long FIRST_GUESS_NANOS = 1_000_000L;
     private static final long SHORTEST_NANOS = 10_000L;
 
@@ -38,9 +39,17 @@ final class RoundTrips {
         return roundNanos(SHORTEST_ROUND_NANOS);
     }
 
-    /** The same if there is so much time in any case. */
-    long roundNanos(long leastNanos) {
-        return Math.min(longestRoundNanos, Math.max(Math.max(SHORTEST_ROUND_NANOS, leastNanos), PER_ROUND * meanNanos));
+    /**
+     * The same for an owner: at least a sixteenth of what remains of its tenure, since the next chance comes much later than that.
+     *
+     * @param remainingNanos what remains
+     */
+    long ownersRoundNanos(long remainingNanos) {
+        return roundNanos(Math.max(SHORTEST_ROUND_NANOS, remainingNanos / PARTS_OF_TENURE));
+    }
+
+    private long roundNanos(long leastNanos) {
+        return Math.min(longestRoundNanos, Math.max(leastNanos, PER_ROUND * meanNanos));
     }
 
     /** Notes that a majority has answered. */
