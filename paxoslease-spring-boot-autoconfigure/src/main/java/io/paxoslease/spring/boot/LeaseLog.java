@@ -5,6 +5,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import java.util.Locale;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -15,6 +16,7 @@ import org.apache.commons.logging.LogFactory;
 final class LeaseLog implements LeaseListener {
 
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
+    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
 
     private final LeaseNode node;
     private final String nodeId;
@@ -26,8 +28,11 @@ final class LeaseLog implements LeaseListener {
 
     @Override
     public void onTransition(LeaseTransition transition) {
+        if (transition.kind() == LeaseTransition.Kind.EXTENDED && !LOG.isDebugEnabled()) {
+            return;
+        }
         // An application may make names of what its users write.
-        String lease = "'" + transition.leaseName().replaceAll("\\p{Cc}", "?") + "'";
+        String lease = "'" + CONTROLS.matcher(transition.leaseName()).replaceAll("?") + "'";
         switch (transition.kind()) {
             case ACQUIRED ->
                 tell(

@@ -307,11 +307,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     /** The leases that this node is a candidate for as soon as the application is ready. */
     private Set<String> leaseNames() {
         Set<String> names = new TreeSet<>();
-        properties.leases().forEach((name, lease) -> {
-            if (Boolean.TRUE.equals(lease.candidate())) {
-                names.add(name);
-            }
-        });
+        properties.leases().keySet().stream().filter(this::isCandidateBySetting).forEach(names::add);
         guardedNames.ifAvailable(registry -> names.addAll(registry.leaseNames()));
         names.removeIf(name -> {
             LeaseSettings own = cell.node().leases().get(name);

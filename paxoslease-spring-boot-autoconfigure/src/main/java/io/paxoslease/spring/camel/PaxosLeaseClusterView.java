@@ -58,8 +58,7 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
 
     @Override
     protected void doStart() {
-        node.need(namespace, this);
-        election.start();
+        node.startNeeded(namespace, this);
         tellAll();
     }
 

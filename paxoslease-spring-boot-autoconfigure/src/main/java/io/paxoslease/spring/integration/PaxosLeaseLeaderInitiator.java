@@ -88,8 +88,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     public synchronized void start() {
         if (!running) {
             running = true;
-            node.need(election.name(), this);
-            election.start();
+            node.startNeeded(election.name(), this);
             grantIfLeading();
         }
     }

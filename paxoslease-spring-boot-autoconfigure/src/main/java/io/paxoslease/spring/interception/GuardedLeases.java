@@ -146,7 +146,10 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         return inFlight.get();
     }
 
-    /** From now on guarded calls are treated as on a node that does not lead, except those that a running guarded call makes of a lease that was not given up. */
+    /**
+     * From now on guarded calls are treated as on a node that does not lead, except those that a running guarded call makes of a lease that was not
+     * given up.
+     */
     public void beginDraining() {
         draining = true;
     }

@@ -67,6 +67,21 @@ class LeaseLogTests {
         });
     }
 
+    /** An application may make names of what its users write. */
+    @Test
+    void namesForgeNoLines() {
+        runner.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            node.tryAcquire("a\nERROR b", Duration.ofSeconds(1)).orElseThrow().release();
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+
+            assertThat(levels(" leads 'a?ERROR b'")).containsExactly(Level.DEBUG);
+            assertThat(lines.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .noneMatch(line -> line.contains("\n"));
+        });
+    }
+
     @Test
     void theEndOfQuarantineIsToldByADaemonThreadThatIsNamedAndDoesNotStay() {
         String line = "PaxosLease: the quarantine of node 'n0' is over, its acceptor votes";
