@@ -3,18 +3,24 @@ package io.paxoslease.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaseLostEvent;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowingConsumer;
@@ -35,7 +41,9 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.context.event.GenericApplicationListenerAdapter;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.ResolvableType;
@@ -96,6 +104,17 @@ class PaxosLeaseLifecycleTests {
         CountDownLatch mayEnd() {
             return mayEnd;
         }
+
+        /** Begins a run through the guard, on a thread of its own. */
+        static CompletableFuture<Void> begin(Slow guarded) {
+            return CompletableFuture.runAsync(() -> {
+                try {
+                    guarded.run();
+                } catch (InterruptedException unexpected) {
+                    throw new IllegalStateException(unexpected);
+                }
+            });
+        }
     }
 
     static class Stopping {
@@ -123,13 +142,7 @@ class PaxosLeaseLifecycleTests {
             ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
             await().until(() -> leads(context, "slow") && leads(context, "once"));
             Slow slow = context.getBean(Slow.class);
-            CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
-                try {
-                    slow.run();
-                } catch (InterruptedException unexpected) {
-                    throw new IllegalStateException(unexpected);
-                }
-            });
+            CompletableFuture<Void> call = Slow.begin(slow);
             assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
             CountDownLatch stopped = new CountDownLatch(1);
 
@@ -185,47 +198,99 @@ class PaxosLeaseLifecycleTests {
 
     @Test
     void aLeaseThatOnlyScheduledMethodsNeedIsGivenUpBeforeTheSchedulerHasStopped() {
-        AtomicReference<Waiting> waiting = new AtomicReference<>();
-        runner.withUserConfiguration(SchedulingConfiguration.class)
-                .withBean(Waiting.class)
-                .withBean(Ticking.class)
-                .withBean(Slow.class)
-                .run(assertable -> {
-                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
-                    await().until(() -> leads(context, "slow") && leads(context, "scheduled"));
-                    waiting.set(context.getBean(Waiting.class));
-                });
-        assertThat(waiting.get().ledMeanwhile).containsExactly("slow");
+        assertThat(ledWhileTheSchedulerStops(runner.withBean(Slow.class), context -> {
+                    await().until(() -> leads(context, "slow"));
+                }))
+                .containsExactly("slow");
     }
 
     @Test
     void aLeaseThatASettingNeedsTooIsKeptUntilTheSchedulerHasStopped() {
-        AtomicReference<Waiting> waiting = new AtomicReference<>();
-        runner.withUserConfiguration(SchedulingConfiguration.class)
-                .withPropertyValues("paxoslease.leases.scheduled.candidate=true")
-                .withBean(Waiting.class)
-                .withBean(Ticking.class)
-                .run(assertable -> {
-                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
-                    await().until(() -> leads(context, "scheduled"));
-                    waiting.set(context.getBean(Waiting.class));
-                });
-        assertThat(waiting.get().ledMeanwhile).containsExactly("scheduled");
+        assertThat(ledWhileTheSchedulerStops(
+                        runner.withPropertyValues("paxoslease.leases.scheduled.candidate=true"), context -> {}))
+                .containsExactly("scheduled");
     }
 
     @Test
     void aLeaseForWhichCodeStartedTheElectionIsKeptUntilTheSchedulerHasStopped() {
+        assertThat(ledWhileTheSchedulerStops(
+                        runner,
+                        context -> context.getBean(LeaseNode.class)
+                                .election("scheduled")
+                                .start()))
+                .containsExactly("scheduled");
+    }
+
+    /** What a node still leads, of which one lease guards a scheduled method, while its context closes. */
+    private static List<String> ledWhileTheSchedulerStops(
+            ApplicationContextRunner application, Consumer<ConfigurableApplicationContext> before) {
         AtomicReference<Waiting> waiting = new AtomicReference<>();
-        runner.withUserConfiguration(SchedulingConfiguration.class)
+        application
+                .withUserConfiguration(SchedulingConfiguration.class)
                 .withBean(Waiting.class)
                 .withBean(Ticking.class)
                 .run(assertable -> {
                     ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
                     await().until(() -> leads(context, "scheduled"));
-                    context.getBean(LeaseNode.class).election("scheduled").start();
+                    before.accept(context);
                     waiting.set(context.getBean(Waiting.class));
                 });
-        assertThat(waiting.get().ledMeanwhile).containsExactly("scheduled");
+        return waiting.get().ledMeanwhile;
+    }
+
+    /** The node does not know by which name it is guarded. */
+    @Test
+    void aLeaseOfAManagerThatMapsNamesIsKeptWhileAGuardedCallOfItRuns() {
+        runner.withUserConfiguration(MappingConfiguration.class)
+                .withBean(Slow.class)
+                .withBean(Stopping.class)
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    LeaderElection election = context.getBean(LeaseNode.class).election("once");
+                    await().until(election::isLeader);
+                    Slow slow = context.getBean(Slow.class);
+                    CompletableFuture<Void> call = Slow.begin(slow);
+                    assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
+                    CountDownLatch stopped = new CountDownLatch(1);
+                    context.getBean(PaxosLeaseLifecycle.class).stop(stopped::countDown);
+                    assertThat(election.isLeader()).isTrue();
+                    slow.mayEnd().countDown();
+                    assertThat(call).succeedsWithin(Duration.ofSeconds(10));
+                    assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+                    assertThat(election.isLeader()).isFalse();
+                });
+    }
+
+    private record Mapping(LeaseNode node) implements LeaseManager {
+        @Override
+        public LeaderElection election(String leaseName) {
+            return node.election(leaseName.equals("slow") ? "once" : leaseName);
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(String name, Duration time) {
+            return node.tryAcquire(name, time);
+        }
+
+        @Override
+        public Lease acquire(String name, Duration time, Duration maxWait)
+                throws InterruptedException, LeaseUnavailableException {
+            return node.acquire(name, time, maxWait);
+        }
+
+        @Override
+        public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
+            return node.tryAcquireAsync(name, time);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MappingConfiguration {
+        @Bean
+        @Primary
+        LeaseManager mapping(LeaseNode node) {
+            return new Mapping(node);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -241,13 +306,7 @@ class PaxosLeaseLifecycleTests {
             ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
             await().until(() -> leads(context, "slow"));
             Slow slow = context.getBean(Slow.class);
-            CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
-                try {
-                    slow.run();
-                } catch (InterruptedException unexpected) {
-                    throw new IllegalStateException(unexpected);
-                }
-            });
+            CompletableFuture<Void> call = Slow.begin(slow);
             assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
             PaxosLeaseLifecycle lifecycle = context.getBean(PaxosLeaseLifecycle.class);
             CountDownLatch stopped = new CountDownLatch(1);
