@@ -223,7 +223,7 @@ final class BenchNode {
             case "async-cycles" -> asyncCycles(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "echo" -> echo(Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "wakes" -> wakes(Integer.parseInt(words[1]), Long.parseLong(words[2]));
-            case "idle" -> idle(Long.parseLong(words[1]));
+            case "idle" -> idle(Long.parseLong(words[1]), Long.parseLong(words[2]));
             case "hold" ->
                 hold(
                         Long.parseLong(words[1]),
@@ -331,12 +331,13 @@ final class BenchNode {
     }
 
     /** An acquisition and an echo in turn, each when nothing else is under way: the release before has arrived long ago. */
-    private String idle(long millis) throws Exception {
+    private String idle(long millis, long pauseMicros) throws Exception {
         Samples acquisitions = new Samples();
         Samples echoes = new Samples();
+        long pauseNanos = TimeUnit.MICROSECONDS.toNanos(pauseMicros);
         long start = System.nanoTime();
         for (long round = 0; System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(millis); round++) {
-            LockSupport.parkNanos(1_000_000);
+            LockSupport.parkNanos(pauseNanos);
             long begin = System.nanoTime();
             Lease lease = node.tryAcquire(Workers.name(0, round), Duration.ofSeconds(1))
                     .orElse(null);
@@ -344,7 +345,7 @@ final class BenchNode {
             if (lease != null) {
                 lease.release();
             }
-            LockSupport.parkNanos(1_000_000);
+            LockSupport.parkNanos(pauseNanos);
             begin = System.nanoTime();
             echo.exchange(echoPeer, ECHO, 1_000_000_000L).toCompletableFuture().get();
             echoes.add(System.nanoTime() - begin, true);
