@@ -19,6 +19,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
- * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes.
+ * brings them, or by the one that flushes if they come before it has done so, which also calls the receiver; time-outs, probes and what fails by one
+ * daemon thread; frames are sent by the thread that flushes.
  */
 public final class FrameTransport implements Transport {
 
@@ -57,6 +59,9 @@ public final class FrameTransport implements Transport {
     private final int maxQueued;
     private final @Nullable FrameMac mac;
     private final AnswerCheck check;
+
+    /** Whether a thread that flushed handles an answer just now. */
+    private final AtomicBoolean endsHere = new AtomicBoolean();
 
     private volatile @Nullable Running running;
     private volatile @Nullable ExecutorService thread;
@@ -229,7 +234,33 @@ public final class FrameTransport implements Transport {
     public void flush() {
         Running running = this.running;
         if (running != null) {
-            running.links().forEach(link -> begin(running, link));
+            List<Ending> answered = List.of();
+            for (MemberLink link : running.links()) {
+                Ending ending = tryBegin(running, link);
+                if (ending != null && ending.isAnswered()) {
+                    answered = answered.isEmpty() ? new ArrayList<>(1) : answered;
+                    answered.add(ending);
+                }
+            }
+            endHere(running, answered);
+        }
+    }
+
+    /** Where the answer came while the request was still being sent, no other thread need be woken to handle it. */
+    private void endHere(Running running, List<Ending> answered) {
+        for (int i = 0; i < answered.size(); i++) {
+            Ending ending = answered.get(i);
+            // What follows is sent by this thread too, and may be answered as soon: by turns, so that this does not go
+            // on and on.
+            if (endsHere.compareAndSet(false, true)) {
+                try {
+                    run(ending::end);
+                } finally {
+                    endsHere.set(false);
+                }
+            } else {
+                running.thread().execute(ending::end);
+            }
         }
     }
 
@@ -265,38 +296,44 @@ public final class FrameTransport implements Transport {
     }
 
     private void begin(Running running, MemberLink link) {
-        Exchange exchange = link.begin(clock.now().nanos());
-        if (exchange != null) {
-            try {
-                begin(running, link, exchange);
-            } catch (RuntimeException | Error impossible) {
-                running.thread().execute(() -> end(running, link, exchange, null, impossible));
-            }
+        Ending ending = tryBegin(running, link);
+        if (ending != null && ending.isAnswered()) {
+            running.thread().execute(ending::end);
         }
     }
 
-    private void begin(Running running, MemberLink link, Exchange exchange) {
-        listener.onMessage("frame", "sent");
-        List<Request> requests = exchange.frame().requests();
-        for (int i = 0; i < requests.size(); i++) {
-            listener.onMessage(FrameServer.type(requests.get(i)), "sent");
+    /** Begins an exchange if there is one to begin. */
+    private @Nullable Ending tryBegin(Running running, MemberLink link) {
+        Exchange exchange = link.begin(clock.now().nanos());
+        if (exchange == null) {
+            return null;
         }
         Ending ending = new Ending(running, link, exchange);
-        channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
-                .whenComplete(ending);
-        ending.begun = true;
+        try {
+            listener.onMessage("frame", "sent");
+            List<Request> requests = exchange.frame().requests();
+            for (int i = 0; i < requests.size(); i++) {
+                listener.onMessage(FrameServer.type(requests.get(i)), "sent");
+            }
+            channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
+                    .whenComplete(ending);
+        } catch (RuntimeException | Error impossible) {
+            ending.accept(null, impossible);
+        }
+        return ending;
     }
 
     /**
-     * Ends an exchange on the thread that completes it, unless that is the one that is just beginning it: what follows may begin the next. A
-     * failure waits for the transport's own thread. When a member dies it comes just before the answers that decide who follows, and all that
-     * deals with it runs for the first time.
+     * Ends an exchange on the thread that completes it, unless that comes while it is being begun: then whoever begins it sees that it is answered,
+     * because what follows may begin the next. A failure waits for the transport's own thread. When a member dies it comes just before the answers
+     * that decide who follows, and all that deals with it runs for the first time.
      */
     private final class Ending implements BiConsumer<@Nullable FrameReply, @Nullable Throwable> {
         private final Running running;
         private final MemberLink link;
         private final Exchange exchange;
-        private volatile boolean begun;
+        private boolean begun;
+        private @Nullable FrameReply reply;
 
         Ending(Running running, MemberLink link, Exchange exchange) {
             this.running = running;
@@ -306,11 +343,26 @@ public final class FrameTransport implements Transport {
 
         @Override
         public void accept(@Nullable FrameReply reply, @Nullable Throwable failure) {
-            if (begun && failure == null) {
-                run(() -> end(running, link, exchange, reply, failure));
-            } else {
-                running.thread().execute(() -> end(running, link, exchange, reply, failure));
+            if (failure != null) {
+                running.thread().execute(() -> FrameTransport.this.end(running, link, exchange, null, failure));
+            } else if (isToEndNow(reply)) {
+                run(this::end);
             }
+        }
+
+        private synchronized boolean isToEndNow(@Nullable FrameReply reply) {
+            this.reply = reply;
+            return begun;
+        }
+
+        /** To be asked once, when the exchange has been begun: whether the answer is here, and {@link #end} is to be called. */
+        synchronized boolean isAnswered() {
+            begun = true;
+            return reply != null;
+        }
+
+        void end() {
+            FrameTransport.this.end(running, link, exchange, reply, null);
         }
     }
 

@@ -45,6 +45,7 @@ class FrameTransportTests {
     private final GrantingAcceptor acceptor = new GrantingAcceptor();
     private final Map<String, FrameServer> servers = new HashMap<>();
     private final List<String> told = new ArrayList<>();
+    private Runnable afterAnswer = () -> {};
     private long counter;
     private FrameTransport transport = transport(Samples.settings(), channel, 10);
 
@@ -364,16 +365,43 @@ class FrameTransportTests {
         }
 
         @Test
-        void aChannelThatEndsAtOnceIsHandledOnAnotherThread() {
+        void anAnswerThatComesBeforeTheEndOfTheFlushIsToldByTheThreadThatFlushes() {
             transport = transport(Samples.settings(), new InstantChannel(), 10);
-            for (int i = 0; i < 5; i++) {
+            transport.tick();
+            thread.runAll();
+            for (int i = 1; i <= 5; i++) {
                 send("a");
                 transport.flush();
-                transport.tick();
-                assertThat(told).as("nothing on the calling thread").isEmpty();
+                assertThat(told).hasSize(i).containsOnly("1 answered a");
             }
+        }
+
+        @Test
+        void butNotWhatFollowsFromIt() {
+            transport = transport(Samples.settings(), new InstantChannel(), 10);
+            transport.tick();
             thread.runAll();
-            assertThat(told).hasSize(5).containsOnly("1 answered a");
+            afterAnswer = () -> {
+                if (told.size() < 5) {
+                    send("b");
+                    transport.flush();
+                }
+            };
+            send("a");
+            transport.flush();
+            assertThat(told).containsExactly("1 answered a");
+            thread.runAll();
+            assertThat(told).hasSize(5).endsWith("1 answered b");
+        }
+
+        @Test
+        void anAnswerThatComesBeforeTheEndOfATickIsHandledByTheOwnThread() {
+            transport = transport(Samples.settings(), new InstantChannel(), 10);
+            send("a");
+            transport.tick();
+            assertThat(told).isEmpty();
+            thread.runAll();
+            assertThat(told).containsExactly("1 answered a");
         }
 
         @Test
@@ -1252,6 +1280,7 @@ class FrameTransportTests {
         @Override
         public void onResponse(int acceptor, Response response) {
             told.add(acceptor + " answered " + response.resource());
+            afterAnswer.run();
         }
 
         @Override

@@ -70,7 +70,7 @@ public final class SocketFrameChannel implements FrameChannel {
         SocketFrameChannel channel = new SocketFrameChannel(name, "http");
         members.forEach((member, base) -> {
             MemberUrl url = MemberUrl.of(member, base, basePath, "http");
-            channel.members.put(member, new SocketMember(channel, url, new HttpProtocol(url, maxResponseBytes)));
+            channel.add(member, url, new HttpProtocol(url, maxResponseBytes));
         });
         return channel;
     }
@@ -93,8 +93,7 @@ public final class SocketFrameChannel implements FrameChannel {
         SocketFrameChannel channel = new SocketFrameChannel(name, "tcp");
         members.forEach((member, base) -> {
             MemberUrl url = MemberUrl.ofSocket(member, base);
-            channel.members.put(
-                    member, new SocketMember(channel, url, new TcpProtocol(url, maxResponseBytes, sslContext)));
+            channel.add(member, url, new TcpProtocol(url, maxResponseBytes, sslContext));
         });
         return channel;
     }
@@ -104,6 +103,11 @@ public final class SocketFrameChannel implements FrameChannel {
         this.kind = kind;
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
+    }
+
+    /** Only before the first exchange. */
+    void add(String member, MemberUrl url, Protocol protocol) {
+        members.put(member, new SocketMember(this, url, protocol));
     }
 
     private Thread daemon(Runnable task, String suffix) {
@@ -124,7 +128,9 @@ public final class SocketFrameChannel implements FrameChannel {
                 open(receiver.url());
             }
             receiver.start(exchange);
-            wakeBy(exchange.deadlineNanos);
+            if (!exchange.stage.isDone()) {
+                wakeBy(exchange.deadlineNanos);
+            }
             return exchange.stage;
         } catch (IOException refused) {
             return CompletableFuture.failedFuture(refused);

@@ -72,12 +72,30 @@ final class SocketMember {
      *
      * @throws IOException if it is refused at once
      */
-    synchronized void start(Exchange exchange) throws IOException {
+    void start(Exchange exchange) throws IOException {
+        SocketConnection connection = assign(exchange);
+        if (connection != null) {
+            // Not under the monitor: whoever is woken by these bytes often runs at once in place of this thread, and
+            // the thread of the channel, which
+            // brings the answer, would have to wait for it.
+            try {
+                connection.writeAlone();
+            } finally {
+                afterWriting(connection);
+            }
+        }
+    }
+
+    /** Gives an exchange to where it belongs; answers the connection to write to, or null if there is nothing to be written now. */
+    private synchronized @Nullable SocketConnection assign(Exchange exchange) throws IOException {
         if (closed) {
             throw url.closed();
         }
         SocketConnection connection = pollIdle();
         if (connection != null) {
+            if (connection.beginAlone(exchange, protocol.request(exchange.frame), protocol.newParser())) {
+                return connection;
+            }
             send(connection, exchange);
         } else if (isSlotFree()) {
             resolve(exchange);
@@ -85,6 +103,21 @@ final class SocketMember {
             waiting.add(exchange);
         } else {
             throw url.tooBusy();
+        }
+        return null;
+    }
+
+    /** Goes on with a connection that this thread has written to, and that may have been answered or given up meanwhile. */
+    private synchronized void afterWriting(SocketConnection connection) {
+        if (!connections.contains(connection)) {
+            return;
+        }
+        boolean selects = connection.endAlone();
+        if (connection.exchange() == null) {
+            reuse(connection);
+            startWaiting();
+        } else if (!selects) {
+            channel.wakeUp();
         }
     }
 
@@ -266,7 +299,16 @@ final class SocketMember {
 
     /** Who refuses may be somebody else who has the member's address by now, or had it: the next exchange asks again where the member is. */
     private void release(SocketConnection connection, ByteBuffer input, boolean answered) {
-        if (!connection.becomeIdle(input, System.nanoTime()) || !answered) {
+        connection.endExchange(input, answered, System.nanoTime());
+        // Else whoever writes to it goes on.
+        if (!connection.isWrittenTo()) {
+            reuse(connection);
+        }
+    }
+
+    /** A connection whose exchange has ended serves the next one, now or later, if it can. */
+    private void reuse(SocketConnection connection) {
+        if (!connection.isReusable()) {
             drop(connection);
         } else if (waiting.isEmpty()) {
             idle.add(connection);

@@ -12,6 +12,8 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -641,6 +643,151 @@ class SocketFrameChannelTests {
                 }
             }
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+        }
+    }
+
+    /** Whoever is woken by a request often runs before the thread that is still inside of writing it. */
+    @Nested
+    class WhileARequestIsWritten {
+
+        private final CountDownLatch seen = new CountDownLatch(1);
+        private volatile boolean holds;
+        private volatile boolean heldInVain;
+
+        /** Its second request is written only when something was {@link #seen} of it. */
+        private SocketFrameChannel holding(PeerServer server, Until until) throws Exception {
+            SocketFrameChannel channel = closing(SocketFrameChannel.http(name, Map.of(), "/paxoslease", MAX_RESPONSE));
+            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease", "http");
+            HttpProtocol http = new HttpProtocol(url, MAX_RESPONSE);
+            channel.add("n2", url, new Protocol() {
+                @Override
+                public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) {
+                    return new HeldStream(http.stream(socket, calculator, whenDone), until);
+                }
+
+                @Override
+                public ByteBuffer request(byte[] frame) {
+                    return http.request(frame);
+                }
+
+                @Override
+                public ReplyParser newParser() {
+                    return http.newParser();
+                }
+            });
+            assertThat(send(channel, frame(1), SHORT).get().body()).isEqualTo(frame(1));
+            holds = true;
+            return channel;
+        }
+
+        @Test
+        void itsAnswerIsRead() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            SocketFrameChannel channel = holding(server, Until.READ);
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+            assertThat(heldInVain).isFalse();
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void itsConnectionIsGivenUpIfTheMemberSaysSo() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                peer.request();
+                peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
+                peer.request();
+            });
+            SocketFrameChannel channel = holding(server, Until.READ);
+            assertThat(echoed(channel, frame(2))).asString().isEqualTo("x");
+            assertThat(heldInVain).isFalse();
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+            assertThat(server.connections).hasValue(2);
+        }
+
+        @Test
+        void aConnectionThatTurnsOutToBeDeadIsReplaced() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                if (peer.number == 1) {
+                    peer.request();
+                } else {
+                    peer.echo();
+                }
+            });
+            SocketFrameChannel channel = holding(server, Until.CLOSED);
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+            assertThat(heldInVain).isFalse();
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+            assertThat(server.connections).hasValue(2);
+        }
+
+        @Test
+        void itsTimeMayEnd() throws Exception {
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                if (peer.number == 1) {
+                    Thread.sleep(30_000);
+                }
+                peer.echo();
+            });
+            SocketFrameChannel channel = holding(server, Until.CLOSED);
+            // The channel looks for what is overdue at the end of the first exchange's time.
+            assertThat(timelyFailure(channel, SHORT.dividedBy(2))).contains("no answer from ");
+            assertThat(heldInVain).isFalse();
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+        }
+
+        private enum Until {
+            READ,
+            CLOSED
+        }
+
+        private final class HeldStream implements ByteStream {
+            private final ByteStream stream;
+            private final Until until;
+
+            HeldStream(ByteStream stream, Until until) {
+                this.stream = stream;
+                this.until = until;
+            }
+
+            @Override
+            public boolean isTwoWay() {
+                return stream.isTwoWay();
+            }
+
+            @Override
+            public int read(ByteBuffer into) throws IOException {
+                int read = stream.read(into);
+                if (holds && read > 0 && until == Until.READ) {
+                    seen.countDown();
+                }
+                return read;
+            }
+
+            @Override
+            public void write(ByteBuffer from) throws IOException {
+                stream.write(from);
+                try {
+                    heldInVain |= holds && !seen.await(10, TimeUnit.SECONDS);
+                } catch (InterruptedException interrupt) {
+                    throw new AssertionError(interrupt);
+                }
+            }
+
+            @Override
+            public int interestOps() {
+                return stream.interestOps();
+            }
+
+            @Override
+            public void close() {
+                stream.close();
+                if (holds && until == Until.CLOSED) {
+                    seen.countDown();
+                }
+            }
         }
     }
 
