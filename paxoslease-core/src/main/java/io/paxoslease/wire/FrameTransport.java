@@ -250,8 +250,7 @@ public final class FrameTransport implements Transport {
     private void endHere(Running running, List<Ending> answered) {
         for (int i = 0; i < answered.size(); i++) {
             Ending ending = answered.get(i);
-            // What follows is sent by this thread too, and may be answered as soon: by turns, so that this does not go
-            // on and on.
+            // What follows is sent by this thread too and may be answered as soon, so this is for one answer at a time.
             if (endsHere.compareAndSet(false, true)) {
                 try {
                     run(ending::end);

@@ -76,8 +76,7 @@ final class SocketMember {
         SocketConnection connection = assign(exchange);
         if (connection != null) {
             // Not under the monitor: whoever is woken by these bytes often runs at once in place of this thread, and
-            // the thread of the channel, which
-            // brings the answer, would have to wait for it.
+            // the thread of the channel would have to wait with the answer.
             try {
                 connection.writeAlone();
             } finally {
