@@ -82,7 +82,7 @@ public interface Transport extends AutoCloseable {
         }
     }
 
-    /** Called after a group of {@code send}s, without locks: what is queued may go out now, and the {@link Receiver} be called with what comes at once. */
+    /** Called after a group of {@code send}s, without a lock that the {@link Receiver} takes: what is queued may go out now, and what is answered at once be told now. */
     void flush();
 
     /**

@@ -47,6 +47,8 @@ public final class FrameTransport implements Transport {
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private static final long NANOS_PER_MILLI = 1_000_000;
+    /** The answer to a frame with more requests is not handled by a thread that has something else to do as well. */
+    private static final int MOST_ANSWERED_HERE = 64;
     /** Channels may give up early by this part of the time limit. */
     private static final int EARLY = 10;
     /** How long closing waits for what is under way, so that releases still go out. */
@@ -186,7 +188,7 @@ public final class FrameTransport implements Transport {
     private static void run(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException impossible) {
+        } catch (RuntimeException | Error impossible) {
             LOG.log(Level.ERROR, "An answer could not be handled because of a defect", impossible);
         }
     }
@@ -234,32 +236,40 @@ public final class FrameTransport implements Transport {
     public void flush() {
         Running running = this.running;
         if (running != null) {
-            List<Ending> answered = List.of();
-            for (MemberLink link : running.links()) {
-                Ending ending = tryBegin(running, link);
-                if (ending != null && ending.isAnswered()) {
-                    answered = answered.isEmpty() ? new ArrayList<>(1) : answered;
-                    answered.add(ending);
+            Ending answered = null;
+            try {
+                for (MemberLink link : running.links()) {
+                    Exchange exchange = link.begin(clock.now().nanos());
+                    if (exchange != null) {
+                        if (answered != null) {
+                            // What is sent next may take this thread some time.
+                            running.thread().execute(answered::end);
+                            answered = null;
+                        }
+                        Ending ending = begin(running, link, exchange);
+                        answered = ending.isAnswered() ? ending : null;
+                    }
+                }
+            } finally {
+                if (answered != null) {
+                    endHere(running, answered);
                 }
             }
-            endHere(running, answered);
         }
     }
 
     /** Where the answer came while the request was still being sent, no other thread need be woken to handle it. */
-    private void endHere(Running running, List<Ending> answered) {
-        for (int i = 0; i < answered.size(); i++) {
-            Ending ending = answered.get(i);
-            // What follows is sent by this thread too and may be answered as soon, so this is for one answer at a time.
-            if (endsHere.compareAndSet(false, true)) {
-                try {
-                    run(ending::end);
-                } finally {
-                    endsHere.set(false);
-                }
-            } else {
-                running.thread().execute(ending::end);
-            }
+    private void endHere(Running running, Ending answered) {
+        // What follows is sent by this thread too and may be answered as soon, so this is for one answer at a time.
+        boolean here = answered.requests() <= MOST_ANSWERED_HERE && endsHere.compareAndSet(false, true);
+        if (!here) {
+            running.thread().execute(answered::end);
+            return;
+        }
+        try {
+            run(answered::end);
+        } finally {
+            endsHere.set(false);
         }
     }
 
@@ -295,18 +305,16 @@ public final class FrameTransport implements Transport {
     }
 
     private void begin(Running running, MemberLink link) {
-        Ending ending = tryBegin(running, link);
-        if (ending != null && ending.isAnswered()) {
-            running.thread().execute(ending::end);
+        Exchange exchange = link.begin(clock.now().nanos());
+        if (exchange != null) {
+            Ending ending = begin(running, link, exchange);
+            if (ending.isAnswered()) {
+                running.thread().execute(ending::end);
+            }
         }
     }
 
-    /** Begins an exchange if there is one to begin. */
-    private @Nullable Ending tryBegin(Running running, MemberLink link) {
-        Exchange exchange = link.begin(clock.now().nanos());
-        if (exchange == null) {
-            return null;
-        }
+    private Ending begin(Running running, MemberLink link, Exchange exchange) {
         Ending ending = new Ending(running, link, exchange);
         try {
             listener.onMessage("frame", "sent");
@@ -358,6 +366,10 @@ public final class FrameTransport implements Transport {
         synchronized boolean isAnswered() {
             begun = true;
             return reply != null;
+        }
+
+        int requests() {
+            return exchange.frame().requests().size();
         }
 
         void end() {

@@ -395,6 +395,47 @@ class FrameTransportTests {
         }
 
         @Test
+        void norIfAnotherMemberIsStillToBeAsked() {
+            transport = transport(Samples.settings(), new InstantChannel(), 10);
+            transport.tick();
+            thread.runAll();
+            send("a");
+            transport.send(2, Samples.propose("a", ++counter, Samples.NODE_1));
+            transport.flush();
+            assertThat(told).containsExactly("2 answered a");
+            thread.runAll();
+            assertThat(told).containsExactly("2 answered a", "1 answered a");
+        }
+
+        @Test
+        void norTheAnswerToALargeFrame() {
+            transport = transport(Samples.settings(), new InstantChannel(), 1_000);
+            transport.tick();
+            thread.runAll();
+            sendMany("a", 65);
+            transport.flush();
+            assertThat(told).isEmpty();
+            thread.runAll();
+            assertThat(told).hasSize(65);
+        }
+
+        @Test
+        void aDefectInHandlingItDoesNotReachTheThreadThatFlushes() {
+            transport = transport(Samples.settings(), new InstantChannel(), 10);
+            transport.tick();
+            thread.runAll();
+            afterAnswer = () -> {
+                afterAnswer = () -> {};
+                throw new OutOfMemoryError("as the test wants it");
+            };
+            for (int i = 1; i <= 2; i++) {
+                send("a");
+                transport.flush();
+                assertThat(told).hasSize(i);
+            }
+        }
+
+        @Test
         void anAnswerThatComesBeforeTheEndOfATickIsHandledByTheOwnThread() {
             transport = transport(Samples.settings(), new InstantChannel(), 10);
             send("a");

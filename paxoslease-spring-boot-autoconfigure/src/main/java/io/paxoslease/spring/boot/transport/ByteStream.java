@@ -26,7 +26,7 @@ interface ByteStream extends Closeable {
      */
     void write(ByteBuffer from) throws IOException;
 
-    /** Whether one thread may write while another reads or closes. */
+    /** Whether one thread may write while another reads, or closes, which waits for what is just being written. */
     boolean isTwoWay();
 
     /**

@@ -127,9 +127,12 @@ public final class SocketFrameChannel implements FrameChannel {
             if (selector == null || closed) {
                 open(receiver.url());
             }
-            receiver.start(exchange);
-            if (!exchange.stage.isDone()) {
-                wakeBy(exchange.deadlineNanos);
+            try {
+                receiver.start(exchange);
+            } finally {
+                if (!exchange.stage.isDone()) {
+                    wakeBy(exchange.deadlineNanos);
+                }
             }
             return exchange.stage;
         } catch (IOException refused) {

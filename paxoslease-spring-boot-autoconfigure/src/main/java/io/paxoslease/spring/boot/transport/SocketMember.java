@@ -73,7 +73,7 @@ final class SocketMember {
      * @throws IOException if it is refused at once
      */
     void start(Exchange exchange) throws IOException {
-        SocketConnection connection = assign(exchange);
+        SocketConnection connection = assign(exchange, protocol.request(exchange.frame), protocol.newParser());
         if (connection != null) {
             // Not under the monitor: whoever is woken by these bytes often runs at once in place of this thread, and
             // the thread of the channel would have to wait with the answer.
@@ -86,16 +86,17 @@ final class SocketMember {
     }
 
     /** Gives an exchange to where it belongs; answers the connection to write to, or null if there is nothing to be written now. */
-    private synchronized @Nullable SocketConnection assign(Exchange exchange) throws IOException {
+    private synchronized @Nullable SocketConnection assign(Exchange exchange, ByteBuffer request, ReplyParser answer)
+            throws IOException {
         if (closed) {
             throw url.closed();
         }
         SocketConnection connection = pollIdle();
         if (connection != null) {
-            if (connection.beginAlone(exchange, protocol.request(exchange.frame), protocol.newParser())) {
+            if (connection.beginAlone(exchange, request, answer)) {
                 return connection;
             }
-            send(connection, exchange);
+            send(connection, exchange, request, answer);
         } else if (isSlotFree()) {
             resolve(exchange);
         } else if (waiting.size() < MAX_WAITING) {
@@ -197,7 +198,11 @@ final class SocketMember {
     }
 
     private void send(SocketConnection connection, Exchange exchange) {
-        if (!connection.send(exchange, protocol.request(exchange.frame), protocol.newParser())) {
+        send(connection, exchange, protocol.request(exchange.frame), protocol.newParser());
+    }
+
+    private void send(SocketConnection connection, Exchange exchange, ByteBuffer request, ReplyParser answer) {
+        if (!connection.send(exchange, request, answer)) {
             channel.wakeUp();
         }
     }

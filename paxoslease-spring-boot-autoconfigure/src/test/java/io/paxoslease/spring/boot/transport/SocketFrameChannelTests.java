@@ -653,9 +653,14 @@ class SocketFrameChannelTests {
         private final CountDownLatch seen = new CountDownLatch(1);
         private volatile boolean holds;
         private volatile boolean heldInVain;
+        private volatile OutOfMemoryError thrown;
 
-        /** Its second request is written only when something was {@link #seen} of it. */
-        private SocketFrameChannel holding(PeerServer server, Until until) throws Exception {
+        /**
+         * Its second request is written only when something was {@link #seen} of it.
+         *
+         * @param first the time limit of the first
+         */
+        private SocketFrameChannel holding(PeerServer server, Until until, Duration first) throws Exception {
             SocketFrameChannel channel = closing(SocketFrameChannel.http(name, Map.of(), "/paxoslease", MAX_RESPONSE));
             MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease", "http");
             HttpProtocol http = new HttpProtocol(url, MAX_RESPONSE);
@@ -675,7 +680,7 @@ class SocketFrameChannelTests {
                     return http.newParser();
                 }
             });
-            assertThat(send(channel, frame(1), SHORT).get().body()).isEqualTo(frame(1));
+            assertThat(send(channel, frame(1), first).get().body()).isEqualTo(frame(1));
             holds = true;
             return channel;
         }
@@ -683,7 +688,7 @@ class SocketFrameChannelTests {
         @Test
         void itsAnswerIsRead() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            SocketFrameChannel channel = holding(server, Until.READ);
+            SocketFrameChannel channel = holding(server, Until.READ, LONG);
             assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
             assertThat(heldInVain).isFalse();
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
@@ -698,7 +703,7 @@ class SocketFrameChannelTests {
                 peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
                 peer.request();
             });
-            SocketFrameChannel channel = holding(server, Until.READ);
+            SocketFrameChannel channel = holding(server, Until.READ, LONG);
             assertThat(echoed(channel, frame(2))).asString().isEqualTo("x");
             assertThat(heldInVain).isFalse();
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
@@ -715,7 +720,7 @@ class SocketFrameChannelTests {
                     peer.echo();
                 }
             });
-            SocketFrameChannel channel = holding(server, Until.CLOSED);
+            SocketFrameChannel channel = holding(server, Until.CLOSED, LONG);
             assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
             assertThat(heldInVain).isFalse();
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
@@ -731,10 +736,22 @@ class SocketFrameChannelTests {
                 }
                 peer.echo();
             });
-            SocketFrameChannel channel = holding(server, Until.CLOSED);
+            SocketFrameChannel channel = holding(server, Until.CLOSED, SHORT);
             // The channel looks for what is overdue at the end of the first exchange's time.
             assertThat(timelyFailure(channel, SHORT.dividedBy(2))).contains("no answer from ");
             assertThat(heldInVain).isFalse();
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+        }
+
+        @Test
+        void aRequestThatFindsNoMemoryEndsInTime() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            SocketFrameChannel channel = holding(server, Until.CLOSED, LONG);
+            thrown = new OutOfMemoryError("as the test wants it");
+            assertThat(timelyFailure(channel, SHORT)).contains("as the test wants it");
+            assertThat(seen.await(LONG.toSeconds() / 2, TimeUnit.SECONDS)).isTrue();
+            thrown = null;
+            holds = false;
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
         }
 
@@ -768,6 +785,9 @@ class SocketFrameChannelTests {
 
             @Override
             public void write(ByteBuffer from) throws IOException {
+                if (thrown != null) {
+                    throw thrown;
+                }
                 stream.write(from);
                 try {
                     heldInVain |= holds && !seen.await(10, TimeUnit.SECONDS);
