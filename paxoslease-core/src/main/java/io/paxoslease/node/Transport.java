@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * Port: carries requests to the other acceptors of the cell and brings their answers back.
  *
  * <p>Failure semantics first. It may drop, duplicate, reorder and delay any message; nothing rests on its doing better. It must not
- * alter a message, or deliver one that nobody sent. {@link #send} and {@link #flush} must not block and must not throw, and {@code send} must not
- * call the {@link Receiver} on the calling thread. What it keeps queued is bounded; beyond that it drops and says so.
+ * alter a message, or deliver one that nobody sent. {@link #send} and {@link #flush} must not block, must not throw and must not call the
+ * {@link Receiver} on the calling thread. What it keeps queued is bounded; beyond that it drops and says so.
  */
 public interface Transport extends AutoCloseable {
 
-    /** What the transport calls back, on threads of its own or on one that flushes. */
+    /** What the transport calls back, on threads of its own. */
     interface Receiver {
 
         /**
@@ -82,7 +82,7 @@ public interface Transport extends AutoCloseable {
         }
     }
 
-    /** Called after a group of {@code send}s, without a lock that the {@link Receiver} takes: what is queued may go out now, and what is answered at once be told now. */
+    /** Called after a group of {@code send}s: what is queued may go out now. */
     void flush();
 
     /**

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>Failure semantics first. An exchange may fail, time out, or be carried out although it seems to have failed; frames may be delivered
  * twice. {@link #exchange} must not block and must not throw; every stage it returns completes, at the latest shortly after its time limit. The
- * thread that completes a stage also handles the answer, unless {@link #exchange} has not returned yet; that is short and does not block.
+ * thread that completes a stage also handles the answer, which is short and does not block.
  */
 public interface FrameChannel extends AutoCloseable {
 

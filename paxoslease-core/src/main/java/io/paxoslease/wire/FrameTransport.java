@@ -19,7 +19,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
- * brings them, or by the one that flushes if they come before it has done so, which also calls the receiver; time-outs, probes and what fails by one
- * daemon thread; frames are sent by the thread that flushes.
+ * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes.
  */
 public final class FrameTransport implements Transport {
 
@@ -47,8 +45,6 @@ public final class FrameTransport implements Transport {
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** The answer to a frame with more requests is not handled by a thread that has something else to do as well. */
-    private static final int MOST_ANSWERED_HERE = 64;
     /** Channels may give up early by this part of the time limit. */
     private static final int EARLY = 10;
     /** How long closing waits for what is under way, so that releases still go out. */
@@ -61,9 +57,6 @@ public final class FrameTransport implements Transport {
     private final int maxQueued;
     private final @Nullable FrameMac mac;
     private final AnswerCheck check;
-
-    /** Whether a thread that flushed handles an answer just now. */
-    private final AtomicBoolean endsHere = new AtomicBoolean();
 
     private volatile @Nullable Running running;
     private volatile @Nullable ExecutorService thread;
@@ -236,40 +229,7 @@ public final class FrameTransport implements Transport {
     public void flush() {
         Running running = this.running;
         if (running != null) {
-            Ending answered = null;
-            try {
-                for (MemberLink link : running.links()) {
-                    Exchange exchange = link.begin(clock.now().nanos());
-                    if (exchange != null) {
-                        if (answered != null) {
-                            // What is sent next may take this thread some time.
-                            running.thread().execute(answered::end);
-                            answered = null;
-                        }
-                        Ending ending = begin(running, link, exchange);
-                        answered = ending.isAnswered() ? ending : null;
-                    }
-                }
-            } finally {
-                if (answered != null) {
-                    endHere(running, answered);
-                }
-            }
-        }
-    }
-
-    /** Where the answer came while the request was still being sent, no other thread need be woken to handle it. */
-    private void endHere(Running running, Ending answered) {
-        // What follows is sent by this thread too and may be answered as soon, so this is for one answer at a time.
-        boolean here = answered.requests() <= MOST_ANSWERED_HERE && endsHere.compareAndSet(false, true);
-        if (!here) {
-            running.thread().execute(answered::end);
-            return;
-        }
-        try {
-            run(answered::end);
-        } finally {
-            endsHere.set(false);
+            running.links().forEach(link -> begin(running, link));
         }
     }
 
@@ -307,40 +267,36 @@ public final class FrameTransport implements Transport {
     private void begin(Running running, MemberLink link) {
         Exchange exchange = link.begin(clock.now().nanos());
         if (exchange != null) {
-            Ending ending = begin(running, link, exchange);
-            if (ending.isAnswered()) {
-                running.thread().execute(ending::end);
+            try {
+                begin(running, link, exchange);
+            } catch (RuntimeException | Error impossible) {
+                running.thread().execute(() -> end(running, link, exchange, null, impossible));
             }
         }
     }
 
-    private Ending begin(Running running, MemberLink link, Exchange exchange) {
-        Ending ending = new Ending(running, link, exchange);
-        try {
-            listener.onMessage("frame", "sent");
-            List<Request> requests = exchange.frame().requests();
-            for (int i = 0; i < requests.size(); i++) {
-                listener.onMessage(FrameServer.type(requests.get(i)), "sent");
-            }
-            channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
-                    .whenComplete(ending);
-        } catch (RuntimeException | Error impossible) {
-            ending.accept(null, impossible);
+    private void begin(Running running, MemberLink link, Exchange exchange) {
+        listener.onMessage("frame", "sent");
+        List<Request> requests = exchange.frame().requests();
+        for (int i = 0; i < requests.size(); i++) {
+            listener.onMessage(FrameServer.type(requests.get(i)), "sent");
         }
-        return ending;
+        Ending ending = new Ending(running, link, exchange);
+        channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
+                .whenComplete(ending);
+        ending.begun = true;
     }
 
     /**
-     * Ends an exchange on the thread that completes it, unless that comes while it is being begun: then whoever begins it sees that it is answered,
-     * because what follows may begin the next. A failure waits for the transport's own thread. When a member dies it comes just before the answers
-     * that decide who follows, and all that deals with it runs for the first time.
+     * Ends an exchange on the thread that completes it, unless that is the one that is just beginning it: what follows may begin the next. A
+     * failure waits for the transport's own thread. When a member dies it comes just before the answers that decide who follows, and all that
+     * deals with it runs for the first time.
      */
     private final class Ending implements BiConsumer<@Nullable FrameReply, @Nullable Throwable> {
         private final Running running;
         private final MemberLink link;
         private final Exchange exchange;
-        private boolean begun;
-        private @Nullable FrameReply reply;
+        private volatile boolean begun;
 
         Ending(Running running, MemberLink link, Exchange exchange) {
             this.running = running;
@@ -350,30 +306,11 @@ public final class FrameTransport implements Transport {
 
         @Override
         public void accept(@Nullable FrameReply reply, @Nullable Throwable failure) {
-            if (failure != null) {
-                running.thread().execute(() -> FrameTransport.this.end(running, link, exchange, null, failure));
-            } else if (isToEndNow(reply)) {
-                run(this::end);
+            if (begun && failure == null) {
+                run(() -> end(running, link, exchange, reply, failure));
+            } else {
+                running.thread().execute(() -> end(running, link, exchange, reply, failure));
             }
-        }
-
-        private synchronized boolean isToEndNow(@Nullable FrameReply reply) {
-            this.reply = reply;
-            return begun;
-        }
-
-        /** To be asked once, when the exchange has been begun: whether the answer is here, and {@link #end} is to be called. */
-        synchronized boolean isAnswered() {
-            begun = true;
-            return reply != null;
-        }
-
-        int requests() {
-            return exchange.frame().requests().size();
-        }
-
-        void end() {
-            FrameTransport.this.end(running, link, exchange, reply, null);
         }
     }
 

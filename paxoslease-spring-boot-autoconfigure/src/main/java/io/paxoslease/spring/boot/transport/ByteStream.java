@@ -4,7 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** The bytes of one connected, non-blocking socket, as they are or encrypted. One thread at a time, unless it says more. */
+/** The bytes of one connected, non-blocking socket, as they are or encrypted. One thread at a time. */
 interface ByteStream extends Closeable {
 
     /** The least room that {@link #read} must be given. */
@@ -25,9 +25,6 @@ interface ByteStream extends Closeable {
      * @throws IOException if the connection is lost or the other side is not trusted
      */
     void write(ByteBuffer from) throws IOException;
-
-    /** Whether one thread may write while another reads, or closes, which waits for what is just being written. */
-    boolean isTwoWay();
 
     /**
      * What the selector has to wait for after the last {@link #read} or {@link #write}: to read, and to write if the socket took less than it

@@ -29,11 +29,6 @@ final class PlainStream implements ByteStream {
     }
 
     @Override
-    public boolean isTwoWay() {
-        return true;
-    }
-
-    @Override
     public int interestOps() {
         return full ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ;
     }

@@ -14,7 +14,7 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** One connection to a member, with at most one exchange on it. Guarded by the monitor of its member but for {@link #writeAlone}. */
+/** One connection to a member, with at most one exchange on it. Guarded by the monitor of its member. */
 final class SocketConnection {
 
     private final SocketMember member;
@@ -25,14 +25,7 @@ final class SocketConnection {
 
     private @Nullable Exchange exchange;
     private ReplyParser reply;
-
-    /** Belongs, like the writing side of the stream, to the thread that writes alone if there is one. */
     private ByteBuffer unwritten = ByteBuffer.allocate(0);
-    /** Whether a thread writes without the monitor. */
-    private boolean writtenTo;
-    /** Whether the last answer left the connection as it should be. */
-    private boolean reusable;
-
     private boolean reused;
     private final int firstAddress;
     private long idleSinceNanos;
@@ -121,55 +114,14 @@ final class SocketConnection {
      * @return whether the selector waits for the right thing already
      */
     boolean send(Exchange next, ByteBuffer request, ReplyParser answer) {
-        begin(next, request, answer);
+        exchange = next;
+        reply = answer;
+        unwritten = request;
         try {
             return write();
         } catch (SSLException shownWhenRead) {
             return true;
         }
-    }
-
-    private void begin(Exchange next, ByteBuffer request, ReplyParser answer) {
-        exchange = next;
-        reply = answer;
-        unwritten = request;
-    }
-
-    /**
-     * Puts an exchange on the connection for the calling thread to write with {@link #writeAlone} and then to {@link #endAlone}.
-     *
-     * @return false, and nothing has changed, if this connection cannot be read at the same time
-     */
-    boolean beginAlone(Exchange next, ByteBuffer request, ReplyParser answer) {
-        if (!stream.isTwoWay()) {
-            return false;
-        }
-        begin(next, request, answer);
-        writtenTo = true;
-        return true;
-    }
-
-    /** Writes without the monitor, and does not fail either. Meanwhile others may read the answer, or close the connection. */
-    void writeAlone() {
-        try {
-            stream.write(unwritten);
-        } catch (IOException shownWhenRead) {
-            // Perhaps after an early answer, which can still be read.
-        }
-    }
-
-    /**
-     * Under the monitor again.
-     *
-     * @return whether the selector waits for the right thing already
-     */
-    boolean endAlone() {
-        writtenTo = false;
-        return select(stream.interestOps());
-    }
-
-    boolean isWrittenTo() {
-        return writtenTo;
     }
 
     private boolean write() throws SSLException {
@@ -182,10 +134,6 @@ final class SocketConnection {
         } catch (IOException lost) {
             // Perhaps after an early answer, which can still be read.
         }
-        return select(interest);
-    }
-
-    private boolean select(int interest) {
         boolean changed = key.interestOps() != interest;
         if (changed) {
             key.interestOps(interest);
@@ -210,23 +158,18 @@ final class SocketConnection {
                     reply.isStarted() ? "closed in the middle of an answer" : "closed without an answer");
         }
         FrameReply complete = reply.read(input.flip());
-        if (complete == null && !writtenTo) {
+        if (complete == null) {
             write();
         }
         return complete;
     }
 
-    /** Ends the exchange after {@link #transfer}; the answer was as it should be or not. */
-    void endExchange(ByteBuffer input, boolean asItShouldBe, long nowNanos) {
+    /** Ends the exchange after {@link #transfer}; says whether the connection can serve another one. */
+    boolean becomeIdle(ByteBuffer input, long nowNanos) {
         exchange = null;
         reused = true;
         idleSinceNanos = nowNanos;
-        reusable = asItShouldBe && reply.keepsAlive() && !input.hasRemaining();
-    }
-
-    /** Whether it can serve another exchange; to be asked when its exchange has ended and nobody writes to it. */
-    boolean isReusable() {
-        return reusable && !unwritten.hasRemaining();
+        return reply.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining();
     }
 
     void close() {

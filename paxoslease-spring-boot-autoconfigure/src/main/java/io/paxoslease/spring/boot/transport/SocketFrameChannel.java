@@ -130,9 +130,7 @@ public final class SocketFrameChannel implements FrameChannel {
             try {
                 receiver.start(exchange);
             } finally {
-                if (!exchange.stage.isDone()) {
-                    wakeBy(exchange.deadlineNanos);
-                }
+                wakeBy(exchange.deadlineNanos);
             }
             return exchange.stage;
         } catch (IOException refused) {

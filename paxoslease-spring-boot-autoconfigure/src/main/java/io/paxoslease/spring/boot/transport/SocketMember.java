@@ -72,52 +72,19 @@ final class SocketMember {
      *
      * @throws IOException if it is refused at once
      */
-    void start(Exchange exchange) throws IOException {
-        SocketConnection connection = assign(exchange, protocol.request(exchange.frame), protocol.newParser());
-        if (connection != null) {
-            // Not under the monitor: whoever is woken by these bytes often runs at once in place of this thread, and
-            // the thread of the channel would have to wait with the answer.
-            try {
-                connection.writeAlone();
-            } finally {
-                afterWriting(connection);
-            }
-        }
-    }
-
-    /** Gives an exchange to where it belongs; answers the connection to write to, or null if there is nothing to be written now. */
-    private synchronized @Nullable SocketConnection assign(Exchange exchange, ByteBuffer request, ReplyParser answer)
-            throws IOException {
+    synchronized void start(Exchange exchange) throws IOException {
         if (closed) {
             throw url.closed();
         }
         SocketConnection connection = pollIdle();
         if (connection != null) {
-            if (connection.beginAlone(exchange, request, answer)) {
-                return connection;
-            }
-            send(connection, exchange, request, answer);
+            send(connection, exchange);
         } else if (isSlotFree()) {
             resolve(exchange);
         } else if (waiting.size() < MAX_WAITING) {
             waiting.add(exchange);
         } else {
             throw url.tooBusy();
-        }
-        return null;
-    }
-
-    /** Goes on with a connection that this thread has written to, and that may have been answered or given up meanwhile. */
-    private synchronized void afterWriting(SocketConnection connection) {
-        if (!connections.contains(connection)) {
-            return;
-        }
-        boolean selects = connection.endAlone();
-        if (connection.exchange() == null) {
-            reuse(connection);
-            startWaiting();
-        } else if (!selects) {
-            channel.wakeUp();
         }
     }
 
@@ -198,11 +165,7 @@ final class SocketMember {
     }
 
     private void send(SocketConnection connection, Exchange exchange) {
-        send(connection, exchange, protocol.request(exchange.frame), protocol.newParser());
-    }
-
-    private void send(SocketConnection connection, Exchange exchange, ByteBuffer request, ReplyParser answer) {
-        if (!connection.send(exchange, request, answer)) {
+        if (!connection.send(exchange, protocol.request(exchange.frame), protocol.newParser())) {
             channel.wakeUp();
         }
     }
@@ -303,16 +266,7 @@ final class SocketMember {
 
     /** Who refuses may be somebody else who has the member's address by now, or had it: the next exchange asks again where the member is. */
     private void release(SocketConnection connection, ByteBuffer input, boolean answered) {
-        connection.endExchange(input, answered, System.nanoTime());
-        // Else whoever writes to it goes on.
-        if (!connection.isWrittenTo()) {
-            reuse(connection);
-        }
-    }
-
-    /** A connection whose exchange has ended serves the next one, now or later, if it can. */
-    private void reuse(SocketConnection connection) {
-        if (!connection.isReusable()) {
+        if (!connection.becomeIdle(input, System.nanoTime()) || !answered) {
             drop(connection);
         } else if (waiting.isEmpty()) {
             idle.add(connection);

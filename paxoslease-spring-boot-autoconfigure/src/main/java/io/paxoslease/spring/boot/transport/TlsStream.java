@@ -134,11 +134,6 @@ final class TlsStream implements ByteStream {
         } while (isReadyFor(from) && encrypted.position() == 0);
     }
 
-    @Override
-    public boolean isTwoWay() {
-        return false;
-    }
-
     private boolean isReadyFor(ByteBuffer from) {
         return !busy && from.hasRemaining() && engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING;
     }

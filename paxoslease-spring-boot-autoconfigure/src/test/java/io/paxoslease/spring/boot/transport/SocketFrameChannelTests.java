@@ -573,6 +573,70 @@ class SocketFrameChannelTests {
         }
 
         @Test
+        void comeInTimeForARequestThatFindsNoMemory() throws Exception {
+            CountDownLatch closed = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                if (peer.request() == null) {
+                    closed.countDown();
+                }
+            });
+            SocketFrameChannel channel = closing(SocketFrameChannel.http(name, Map.of(), "/paxoslease", MAX_RESPONSE));
+            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease", "http");
+            channel.add("n2", url, new ShortOfMemory(new HttpProtocol(url, MAX_RESPONSE)));
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            assertThat(failure(send(channel, frame(ShortOfMemory.TOO_LONG), SHORT)))
+                    .contains("as the test wants it");
+            assertThat(closed.await(LONG.toSeconds() / 2, TimeUnit.SECONDS)).isTrue();
+        }
+
+        /** Its streams find no memory to write so many bytes at once. */
+        private record ShortOfMemory(Protocol protocol) implements Protocol {
+
+            static final int TOO_LONG = 100_000;
+
+            @Override
+            public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone)
+                    throws IOException {
+                ByteStream stream = protocol.stream(socket, calculator, whenDone);
+                return new ByteStream() {
+                    @Override
+                    public int read(ByteBuffer into) throws IOException {
+                        return stream.read(into);
+                    }
+
+                    @Override
+                    public void write(ByteBuffer from) throws IOException {
+                        if (from.remaining() > TOO_LONG) {
+                            throw new OutOfMemoryError("as the test wants it");
+                        }
+                        stream.write(from);
+                    }
+
+                    @Override
+                    public int interestOps() {
+                        return stream.interestOps();
+                    }
+
+                    @Override
+                    public void close() {
+                        stream.close();
+                    }
+                };
+            }
+
+            @Override
+            public ByteBuffer request(byte[] frame) {
+                return protocol.request(frame);
+            }
+
+            @Override
+            public ReplyParser newParser() {
+                return protocol.newParser();
+            }
+        }
+
+        @Test
         void comeAtOnceWithoutTime() throws Exception {
             SocketFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
             assertThat(timelyFailure(channel, Duration.ZERO)).endsWith("within 0 ms");
@@ -643,171 +707,6 @@ class SocketFrameChannelTests {
                 }
             }
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-        }
-    }
-
-    /** Whoever is woken by a request often runs before the thread that is still inside of writing it. */
-    @Nested
-    class WhileARequestIsWritten {
-
-        private final CountDownLatch seen = new CountDownLatch(1);
-        private volatile boolean holds;
-        private volatile boolean heldInVain;
-        private volatile OutOfMemoryError thrown;
-
-        /**
-         * Its second request is written only when something was {@link #seen} of it.
-         *
-         * @param first the time limit of the first
-         */
-        private SocketFrameChannel holding(PeerServer server, Until until, Duration first) throws Exception {
-            SocketFrameChannel channel = closing(SocketFrameChannel.http(name, Map.of(), "/paxoslease", MAX_RESPONSE));
-            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease", "http");
-            HttpProtocol http = new HttpProtocol(url, MAX_RESPONSE);
-            channel.add("n2", url, new Protocol() {
-                @Override
-                public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) {
-                    return new HeldStream(http.stream(socket, calculator, whenDone), until);
-                }
-
-                @Override
-                public ByteBuffer request(byte[] frame) {
-                    return http.request(frame);
-                }
-
-                @Override
-                public ReplyParser newParser() {
-                    return http.newParser();
-                }
-            });
-            assertThat(send(channel, frame(1), first).get().body()).isEqualTo(frame(1));
-            holds = true;
-            return channel;
-        }
-
-        @Test
-        void itsAnswerIsRead() throws Exception {
-            PeerServer server = server(PeerServer.Peer::echo);
-            SocketFrameChannel channel = holding(server, Until.READ, LONG);
-            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
-            assertThat(heldInVain).isFalse();
-            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-            assertThat(server.connections).hasValue(1);
-        }
-
-        @Test
-        void itsConnectionIsGivenUpIfTheMemberSaysSo() throws Exception {
-            PeerServer server = server(peer -> {
-                peer.answer(peer.request().body());
-                peer.request();
-                peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
-                peer.request();
-            });
-            SocketFrameChannel channel = holding(server, Until.READ, LONG);
-            assertThat(echoed(channel, frame(2))).asString().isEqualTo("x");
-            assertThat(heldInVain).isFalse();
-            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-            assertThat(server.connections).hasValue(2);
-        }
-
-        @Test
-        void aConnectionThatTurnsOutToBeDeadIsReplaced() throws Exception {
-            PeerServer server = server(peer -> {
-                peer.answer(peer.request().body());
-                if (peer.number == 1) {
-                    peer.request();
-                } else {
-                    peer.echo();
-                }
-            });
-            SocketFrameChannel channel = holding(server, Until.CLOSED, LONG);
-            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
-            assertThat(heldInVain).isFalse();
-            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-            assertThat(server.connections).hasValue(2);
-        }
-
-        @Test
-        void itsTimeMayEnd() throws Exception {
-            PeerServer server = server(peer -> {
-                peer.answer(peer.request().body());
-                if (peer.number == 1) {
-                    Thread.sleep(30_000);
-                }
-                peer.echo();
-            });
-            SocketFrameChannel channel = holding(server, Until.CLOSED, SHORT);
-            // The channel looks for what is overdue at the end of the first exchange's time.
-            assertThat(timelyFailure(channel, SHORT.dividedBy(2))).contains("no answer from ");
-            assertThat(heldInVain).isFalse();
-            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-        }
-
-        @Test
-        void aRequestThatFindsNoMemoryEndsInTime() throws Exception {
-            PeerServer server = server(PeerServer.Peer::echo);
-            SocketFrameChannel channel = holding(server, Until.CLOSED, LONG);
-            thrown = new OutOfMemoryError("as the test wants it");
-            assertThat(timelyFailure(channel, SHORT)).contains("as the test wants it");
-            assertThat(seen.await(LONG.toSeconds() / 2, TimeUnit.SECONDS)).isTrue();
-            thrown = null;
-            holds = false;
-            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-        }
-
-        private enum Until {
-            READ,
-            CLOSED
-        }
-
-        private final class HeldStream implements ByteStream {
-            private final ByteStream stream;
-            private final Until until;
-
-            HeldStream(ByteStream stream, Until until) {
-                this.stream = stream;
-                this.until = until;
-            }
-
-            @Override
-            public boolean isTwoWay() {
-                return stream.isTwoWay();
-            }
-
-            @Override
-            public int read(ByteBuffer into) throws IOException {
-                int read = stream.read(into);
-                if (holds && read > 0 && until == Until.READ) {
-                    seen.countDown();
-                }
-                return read;
-            }
-
-            @Override
-            public void write(ByteBuffer from) throws IOException {
-                if (thrown != null) {
-                    throw thrown;
-                }
-                stream.write(from);
-                try {
-                    heldInVain |= holds && !seen.await(10, TimeUnit.SECONDS);
-                } catch (InterruptedException interrupt) {
-                    throw new AssertionError(interrupt);
-                }
-            }
-
-            @Override
-            public int interestOps() {
-                return stream.interestOps();
-            }
-
-            @Override
-            public void close() {
-                stream.close();
-                if (holds && until == Until.CLOSED) {
-                    seen.countDown();
-                }
-            }
         }
     }
 
