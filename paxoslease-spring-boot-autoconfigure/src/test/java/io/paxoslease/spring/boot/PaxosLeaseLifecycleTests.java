@@ -4,18 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaderElection;
-import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
-import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
+import io.paxoslease.spring.ForwardingLeaseManager;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaseLostEvent;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -261,26 +258,15 @@ class PaxosLeaseLifecycleTests {
                 });
     }
 
-    private record Mapping(LeaseNode node) implements LeaseManager {
+    private static final class Mapping extends ForwardingLeaseManager {
+
+        Mapping(LeaseManager leases) {
+            super(leases);
+        }
+
         @Override
         public LeaderElection election(String leaseName) {
-            return node.election(leaseName.equals("slow") ? "once" : leaseName);
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(String name, Duration time) {
-            return node.tryAcquire(name, time);
-        }
-
-        @Override
-        public Lease acquire(String name, Duration time, Duration maxWait)
-                throws InterruptedException, LeaseUnavailableException {
-            return node.acquire(name, time, maxWait);
-        }
-
-        @Override
-        public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
-            return node.tryAcquireAsync(name, time);
+            return super.election(leaseName.equals("slow") ? "once" : leaseName);
         }
     }
 

@@ -4,21 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
-import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.ForwardingLeaseManager;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaderOnly.OnLoss;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -310,30 +307,6 @@ class InterruptionTests {
                 });
     }
 
-    /** A decorator as applications write them. */
-    private record Decorator(LeaseNode node) implements LeaseManager {
-        @Override
-        public LeaderElection election(String leaseName) {
-            return node.election(leaseName);
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(String leaseName, Duration leaseTime) {
-            return node.tryAcquire(leaseName, leaseTime);
-        }
-
-        @Override
-        public Lease acquire(String leaseName, Duration leaseTime, Duration maxWait)
-                throws InterruptedException, LeaseUnavailableException {
-            return node.acquire(leaseName, leaseTime, maxWait);
-        }
-
-        @Override
-        public CompletionStage<Optional<Lease>> tryAcquireAsync(String leaseName, Duration leaseTime) {
-            return node.tryAcquireAsync(leaseName, leaseTime);
-        }
-    }
-
     @Test
     void knowsTheNodeBehindAManagerOfTheApplication() {
         LeaseNode node =
@@ -341,7 +314,10 @@ class InterruptionTests {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
                 .withBean(LeaseNode.class, () -> node)
-                .withBean(LeaseManager.class, () -> new Decorator(node), definition -> definition.setPrimary(true))
+                .withBean(
+                        LeaseManager.class,
+                        () -> new ForwardingLeaseManager(node),
+                        definition -> definition.setPrimary(true))
                 .withBean(Jobs.class)
                 .run(context -> {
                     node.openAcceptor();

@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
-import io.paxoslease.LeaseUnavailableException;
+import io.paxoslease.spring.ForwardingLeaseManager;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import net.javacrumbs.shedlock.core.ClockProvider;
@@ -196,10 +194,10 @@ class PaxosLeaseLockProviderTests {
         try (PaxosLeaseLockProvider provider = new PaxosLeaseLockProvider(slow, LocalCell.leaseTime())) {
             CompletableFuture<Optional<SimpleLock>> lock =
                     CompletableFuture.supplyAsync(() -> provider.lock(config(LONG, Duration.ZERO)));
-            assertThat(slow.asked().await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(slow.asked.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(provider.drain()).isCompleted();
 
-            slow.mayAnswer().countDown();
+            slow.mayAnswer.countDown();
 
             assertThat(lock.get(10, TimeUnit.SECONDS)).isEmpty();
             assertThat(provider.lease(name)).isEmpty();
@@ -234,11 +232,13 @@ class PaxosLeaseLockProviderTests {
     }
 
     /** Answers when it is let. */
-    private record SlowLeases(LeaseManager leases, CountDownLatch asked, CountDownLatch mayAnswer)
-            implements LeaseManager {
+    private static final class SlowLeases extends ForwardingLeaseManager {
+
+        private final CountDownLatch asked = new CountDownLatch(1);
+        private final CountDownLatch mayAnswer = new CountDownLatch(1);
 
         SlowLeases(LeaseManager leases) {
-            this(leases, new CountDownLatch(1), new CountDownLatch(1));
+            super(leases);
         }
 
         @Override
@@ -249,23 +249,7 @@ class PaxosLeaseLockProviderTests {
             } catch (InterruptedException unexpected) {
                 throw new IllegalStateException(unexpected);
             }
-            return leases.tryAcquire(name, time);
-        }
-
-        @Override
-        public LeaderElection election(String leaseName) {
-            return leases.election(leaseName);
-        }
-
-        @Override
-        public Lease acquire(String name, Duration time, Duration maxWait)
-                throws InterruptedException, LeaseUnavailableException {
-            return leases.acquire(name, time, maxWait);
-        }
-
-        @Override
-        public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
-            return leases.tryAcquireAsync(name, time);
+            return super.tryAcquire(name, time);
         }
     }
 }
