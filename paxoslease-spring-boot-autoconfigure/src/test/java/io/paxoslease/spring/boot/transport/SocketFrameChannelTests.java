@@ -638,9 +638,15 @@ class SocketFrameChannelTests {
 
         @Test
         void comeAtOnceWithoutTime() throws Exception {
-            SocketFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            CountDownLatch mayAnswer = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                mayAnswer.await();
+                peer.echo();
+            });
+            SocketFrameChannel channel = channel(server.url());
             assertThat(timelyFailure(channel, Duration.ZERO)).endsWith("within 0 ms");
             assertThat(timelyFailure(channel, Duration.ofNanos(-5))).endsWith("within 0 ms");
+            mayAnswer.countDown();
             assertThat(send(channel, frame(1), Duration.ofNanos(Long.MAX_VALUE))
                             .get()
                             .status())
