@@ -23,7 +23,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -73,7 +72,7 @@ final class BenchNode {
     private final LongAdder lost = new LongAdder();
     private final LongAdder held = new LongAdder();
     private volatile String lastAcquired = "never";
-    private final LongAdder spentByWorkers = new LongAdder();
+    private final ThreadCosts costs = new ThreadCosts();
     private boolean listening;
 
     private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports)
@@ -317,7 +316,7 @@ final class BenchNode {
                     LockSupport.parkNanos(1_000);
                 }
             }
-            spentByWorkers.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+            costs.keepThisThread();
         });
         waker.start();
         String answer = inThreads(workers, millis, (worker, round) -> {
@@ -355,7 +354,7 @@ final class BenchNode {
     }
 
     private String inThreads(int workers, long millis, Workers.Work work) throws InterruptedException {
-        return Workers.run(workers, millis, work, spentByWorkers);
+        return Workers.run(workers, millis, work, costs);
     }
 
     /** Takes leases that extend themselves, some hundred at a time, not more than that many a second, and keeps no reference to them. */
@@ -382,16 +381,10 @@ final class BenchNode {
     }
 
     private String counters() {
-        // Without the compiler's and the collector's threads: a cell that just started on a busy machine mostly
-        // compiles.
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long processor = spentByWorkers.sum();
-        for (long id : threads.getAllThreadIds()) {
-            processor += Math.max(0, threads.getThreadCpuTime(id));
-        }
         long process =
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
         return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + failed.sum() + " " + lost.sum() + " "
-                + processor + " " + System.nanoTime() + " " + process + " " + held.sum();
+                + costs.nanos() + " " + System.nanoTime() + " " + process + " " + held.sum() + " "
+                + costs.allocatedBytes();
     }
 }

@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
 public final class CellBenchmark {
 
     private static final String[] COUNTERS = {
-        "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process", "held"
+        "frames", "bytes", "extensions", "failed", "lost", "processor", "clock", "process", "held", "allocated"
     };
 
     private static final int SIZE = Integer.getInteger("nodes", 3);
@@ -88,7 +88,7 @@ public final class CellBenchmark {
             first.ask("cycles 1 " + seconds * 1_000);
             first.ask("async-cycles 1 " + seconds * 1_000);
             System.out.println(
-                    "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op    threads us/op");
+                    "what              workers        /s   p50 us   p99 us  failed   frames/op  bytes/op  threads us/op  allocated/op");
             for (int workers : new int[] {1, 16, 128}) {
                 if (workers <= 16) {
                     // A channel refuses more exchanges at once; the protocol never begins more than two.
@@ -111,7 +111,7 @@ public final class CellBenchmark {
         double operations = Double.parseDouble(answer[0]) * spent[6] / 1e9 / cell.nodes.size();
         System.out.printf(
                 Locale.ROOT,
-                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %16.1f%n",
+                "%-16s %8d %9s %8s %8s %7s %11.2f %9.0f %14.1f %13.0f%n",
                 what,
                 workers,
                 answer[0],
@@ -120,7 +120,8 @@ public final class CellBenchmark {
                 answer[3],
                 spent[0] / operations,
                 spent[1] / operations,
-                spent[5] / 1e3 / operations);
+                spent[5] / 1e3 / operations,
+                spent[9] / operations);
     }
 
     private static void idle(boolean oneRoundTrip, long seconds) throws Exception {

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.logging.LogManager;
 import org.slf4j.ILoggerFactory;
 import org.slf4j.LoggerFactory;
@@ -52,7 +51,7 @@ final class PeerNode {
         answers.println("ready");
         while (true) {
             String[] words = lines.take().split(" ");
-            answers.println(Workers.run(Integer.parseInt(words[1]), Long.parseLong(words[2]), work, new LongAdder()));
+            answers.println(Workers.run(Integer.parseInt(words[1]), Long.parseLong(words[2]), work, new ThreadCosts()));
         }
     }
 

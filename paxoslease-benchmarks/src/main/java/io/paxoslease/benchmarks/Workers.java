@@ -1,11 +1,9 @@
 package io.paxoslease.benchmarks;
 
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 
 /** Threads that do the same over and over, each with names of its own; virtual ones with {@code -Dvirtual=true} on Java 21 or later. */
 final class Workers {
@@ -52,10 +50,10 @@ final class Workers {
     /**
      * Lets the workers work for that time and waits for all of them.
      *
-     * @param spentNanos where each worker adds the processor time of its thread
+     * @param costs where each worker keeps those of its thread
      * @return {@link Samples#summary}
      */
-    static String run(int workers, long millis, Work work, LongAdder spentNanos) throws InterruptedException {
+    static String run(int workers, long millis, Work work, ThreadCosts costs) throws InterruptedException {
         Samples all = new Samples();
         List<Thread> threads = new ArrayList<>();
         long start = System.nanoTime();
@@ -78,7 +76,7 @@ final class Workers {
                 }
                 all.add(own);
                 if (!VIRTUAL) {
-                    spentNanos.add(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+                    costs.keepThisThread();
                 }
             });
             threads.add(thread);
