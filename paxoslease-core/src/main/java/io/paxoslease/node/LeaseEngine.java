@@ -48,7 +48,6 @@ final class LeaseEngine {
     private final Candidacies candidacies;
     private final ParkedLeases parked;
     private final ParkedExtensions extensions;
-    private @Nullable Output current;
     private boolean attemptsTold;
 
     LeaseEngine(
@@ -377,11 +376,21 @@ final class LeaseEngine {
 
     /** When {@link #onTime} wants to be called next; calling it early, late or twice is harmless. Empty if nothing is due. */
     OptionalLong nextWakeNanos() {
-        if (parked.size() == 0 || !extensions.haveRoomFor(PARKED_PER_EVENT)) {
+        if (!looksAtParked()) {
             return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.firstDueNanos());
         }
         long next = parked.earliestNanos();
         return OptionalLong.of(timers.isEmpty() || next - timers.firstDueNanos() < 0 ? next : timers.firstDueNanos());
+    }
+
+    /** Whether {@link #onTime} wants to be called at that time or before. */
+    boolean isDue(long nanos) {
+        return (!timers.isEmpty() && timers.firstDueNanos() - nanos <= 0)
+                || (looksAtParked() && parked.earliestNanos() - nanos <= 0);
+    }
+
+    private boolean looksAtParked() {
+        return parked.size() > 0 && extensions.haveRoomFor(PARKED_PER_EVENT);
     }
 
     /** Does what is due. */
@@ -557,8 +566,8 @@ final class LeaseEngine {
 
     /** To be called first by every event. */
     private void begin(Output out) {
-        if (out != current) {
-            current = out;
+        if (!out.begun) {
+            out.begun = true;
             out.attemptsTold = attemptsTold;
             candidacies.parkQuiet();
         }

@@ -117,7 +117,10 @@ final class NodeLoop {
 
     /** What is to be done once the lock is free: waking others before would only make them wait for it. */
     private static final class Afterwards {
-        final List<Runnable> answers = new ArrayList<>(0);
+        final List<Runnable> answers = new ArrayList<>();
+        /** Of one step after the other. */
+        final Output output = new Output();
+
         boolean wakeTimer;
 
         @Nullable
@@ -191,16 +194,11 @@ final class NodeLoop {
 
     private void performDue(Afterwards afterwards) {
         Now last = afterwards.last;
-        if (!clock.isDriven() && last != null && isDue(last.nanos())) {
+        if (!clock.isDriven() && last != null && !failed && engine.isDue(last.nanos())) {
             // The timer may be waiting for the lock, and where many want it, for long.
             perform(engine::onTime, afterwards);
         }
-        afterwards.wakeTimer = isDue(timerWakesNanos - 1);
-    }
-
-    private boolean isDue(long nanos) {
-        OptionalLong next = failed ? OptionalLong.empty() : engine.nextWakeNanos();
-        return next.isPresent() && next.getAsLong() - nanos <= 0;
+        afterwards.wakeTimer = !failed && engine.isDue(timerWakesNanos - 1);
     }
 
     private void finish(Afterwards afterwards) {
@@ -235,7 +233,8 @@ final class NodeLoop {
         if (failed || closed) {
             return false;
         }
-        Output output = new Output();
+        Output output = afterwards.output;
+        output.clear();
         Now now = null;
         try {
             now = clock.now();

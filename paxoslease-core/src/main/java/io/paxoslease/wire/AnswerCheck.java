@@ -14,10 +14,12 @@ final class AnswerCheck {
 
     private final WireSettings settings;
     private final @Nullable FrameMac mac;
+    private final long fingerprint;
 
     AnswerCheck(WireSettings settings, @Nullable FrameMac mac) {
         this.settings = settings;
         this.mac = mac;
+        this.fingerprint = settings.cell().fingerprint();
     }
 
     Verdict judge(FrameReply reply, RequestFrame asked) {
@@ -113,7 +115,7 @@ final class AnswerCheck {
     }
 
     private @Nullable String remark(AnswerFrame answer) {
-        return answer.fingerprint() == settings.cell().fingerprint()
+        return answer.fingerprint() == fingerprint
                 ? null
                 : "has another list of members, which is safe because any two majorities meet";
     }

@@ -34,6 +34,12 @@ final class FrameCodec {
     /** A frame has no more requests, because they are counted with two bytes. */
     static final int MAX_REQUESTS = 0xffff;
 
+    /** What the frames of requests and of answers have beside their texts, responses and MAC, and an answer for a request that was granted. */
+    private static final int REQUEST_HEADER_BYTES = 47;
+
+    private static final int ANSWER_HEADER_BYTES = 59;
+    private static final int GRANTED_BYTES = 2;
+
     /** More than any frame needs beside its requests, responses and members. */
     static final int MAX_HEADER_BYTES = 2_048;
 
@@ -70,7 +76,7 @@ final class FrameCodec {
 
     static byte[] encode(RequestFrame frame, @Nullable FrameMac mac) {
         List<Request> requests = frame.requests();
-        FrameWriter out = new FrameWriter(256 + 40 * requests.size());
+        FrameWriter out = new FrameWriter(expectedBytes(frame) + macBytes(mac));
         out.u8(VERSION);
         out.u8(mac == null ? 0 : FLAG_MAC);
         out.text(frame.cell());
@@ -90,6 +96,20 @@ final class FrameCodec {
             }
         }
         return seal(out, mac);
+    }
+
+    /** How long the frame is without MAC, if it is no hello and all its texts are ASCII; otherwise it is longer. */
+    static int expectedBytes(RequestFrame frame) {
+        int bytes = REQUEST_HEADER_BYTES
+                + frame.cell().length()
+                + frame.sender().nodeId().length()
+                + frame.receiver().length();
+        List<Request> requests = frame.requests();
+        for (int i = 0; i < requests.size(); i++) {
+            Request request = requests.get(i);
+            bytes += bytesBeside(request) + request.resource().length();
+        }
+        return bytes;
     }
 
     private static void hello(RequestFrame.Hello hello, FrameWriter out) {
@@ -121,7 +141,12 @@ final class FrameCodec {
 
     /** How many bytes a request takes in a frame at most. */
     static int mostBytes(Request request) {
-        return MIN_REQUEST_BYTES - 1 + mostBytes(request.resource()) + (request instanceof ReleaseRequest ? 0 : 8);
+        return bytesBeside(request) + mostBytes(request.resource());
+    }
+
+    /** How many bytes a request takes beside the name of its resource. */
+    private static int bytesBeside(Request request) {
+        return MIN_REQUEST_BYTES - 1 + (request instanceof ReleaseRequest ? 0 : 8);
     }
 
     /** How many bytes a hello takes at most. */
@@ -216,7 +241,7 @@ final class FrameCodec {
      * @param maxBytes how long it may be; responses that do not fit any more are left out, like lost messages
      */
     static byte[] encode(AnswerFrame frame, List<Request> requests, @Nullable FrameMac mac, int maxBytes) {
-        FrameWriter out = new FrameWriter(256 + 4 * requests.size());
+        FrameWriter out = new FrameWriter(expectedBytes(frame, requests) + macBytes(mac));
         out.u8(VERSION);
         out.u8(mac == null ? FLAG_ANSWER : FLAG_ANSWER | FLAG_MAC);
         out.text(frame.cell());
@@ -237,6 +262,16 @@ final class FrameCodec {
             }
         }
         return seal(out, mac);
+    }
+
+    /** How long the frame is without MAC, if all was granted and all its texts are ASCII; otherwise it is longer. */
+    static int expectedBytes(AnswerFrame frame, List<Request> requests) {
+        return ANSWER_HEADER_BYTES
+                + frame.cell().length()
+                + frame.sender().nodeId().length()
+                + frame.asker().nodeId().length()
+                + frame.reason().length()
+                + GRANTED_BYTES * requests.size();
     }
 
     private static void response(@Nullable Response response, int bytesLeft, FrameWriter out) {
@@ -367,6 +402,10 @@ final class FrameCodec {
         }
         int end = bytes.length - (hasMac(bytes) ? FrameMac.BYTES : 0);
         return new FrameReader(bytes, MIN_BYTES, Math.max(MIN_BYTES, end));
+    }
+
+    private static int macBytes(@Nullable FrameMac mac) {
+        return mac == null ? 0 : FrameMac.BYTES;
     }
 
     private static byte[] seal(FrameWriter out, @Nullable FrameMac mac) {

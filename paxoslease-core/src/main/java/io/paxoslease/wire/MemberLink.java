@@ -53,6 +53,7 @@ final class MemberLink {
 
     private final Incarnation self;
     private final WireSettings settings;
+    private final long fingerprint;
     private final int maxQueued;
     private final int maxRequestBytes;
     private final int maxRequests;
@@ -88,6 +89,7 @@ final class MemberLink {
         this.nodeId = settings.cell().acceptors().get(acceptor);
         this.self = self;
         this.settings = settings;
+        this.fingerprint = settings.cell().fingerprint();
         this.maxQueued = maxQueued;
         this.maxRequestBytes = settings.maxFrameBytes() - FrameCodec.MAX_HEADER_BYTES;
         this.maxRequests = Math.min(FrameCodec.MAX_REQUESTS, maxRequestBytes / FrameCodec.USUAL_RESPONSE_BYTES);
@@ -173,15 +175,7 @@ final class MemberLink {
 
     private RequestFrame frame(long receiverNonce, RequestFrame.@Nullable Hello hello, List<Request> requests) {
         return new RequestFrame(
-                settings.cell().name(),
-                self,
-                nodeId,
-                receiverNonce,
-                session,
-                settings.cell().fingerprint(),
-                ++sequence,
-                hello,
-                requests);
+                settings.cell().name(), self, nodeId, receiverNonce, session, fingerprint, ++sequence, hello, requests);
     }
 
     /**

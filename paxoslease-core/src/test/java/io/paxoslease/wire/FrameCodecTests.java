@@ -69,6 +69,34 @@ class FrameCodecTests {
             }
         }
 
+        @Test
+        void frameIsAsLongAsExpected() {
+            List<Request> requests = List.of(
+                    new PrepareRequest("leader", BALLOT, 1),
+                    new ProposeRequest("a longer name", BALLOT, 1),
+                    new ReleaseRequest("r", BALLOT));
+            RequestFrame frame = Samples.frame(Samples.NODE_1, Samples.NODE_2, 7, 1, requests);
+            assertThat(FrameCodec.encode(frame, null)).hasSize(FrameCodec.expectedBytes(frame));
+
+            List<Request> answered = requests.subList(0, 2);
+            AnswerFrame answer = new AnswerFrame(
+                    "default",
+                    Samples.NODE_2,
+                    Samples.NODE_1,
+                    7,
+                    8,
+                    1,
+                    AnswerFrame.Status.OK,
+                    "a reason",
+                    AcceptorState.VOTING,
+                    0,
+                    List.of(
+                            new PrepareResponse("leader", BALLOT, true, BALLOT.counter(), null),
+                            new ProposeResponse("a longer name", BALLOT, true, BALLOT.counter(), null)));
+            assertThat(FrameCodec.encode(answer, answered, null, NO_LIMIT))
+                    .hasSize(FrameCodec.expectedBytes(answer, answered));
+        }
+
         @ParameterizedTest
         @MethodSource("io.paxoslease.wire.FrameCodecTests#kindsOfRequests")
         void everyKindOfRequestHasItsBytes(Class<? extends Request> kind) throws Exception {

@@ -7,21 +7,22 @@ import java.util.Arrays;
 final class FrameBody {
 
     private static final int AT_FIRST = 4 * 1024;
+    private static final byte[] NOTHING = {};
 
     private final int length;
-    private byte[] bytes;
+    private byte[] bytes = NOTHING;
     private int count;
 
     FrameBody(int length) {
         this.length = length;
-        this.bytes = new byte[Math.min(length, AT_FIRST)];
     }
 
     /** Takes what belongs to it and leaves what follows; says whether all has come. */
     boolean read(ByteBuffer in) {
         int more = Math.min(length - count, in.remaining());
         if (count + more > bytes.length) {
-            bytes = Arrays.copyOf(bytes, Math.min(length, Math.max(2 * bytes.length, count + more)));
+            bytes = Arrays.copyOf(
+                    bytes, Math.min(length, Math.max(AT_FIRST, Math.max(2 * bytes.length, count + more))));
         }
         in.get(bytes, count, more);
         count += more;
