@@ -135,6 +135,12 @@ final class ParkedLeases {
     private long[] firstDueNanos = new long[1];
     private boolean[] mayBeDue = new boolean[1];
     private boolean[] allDue = new boolean[1];
+    /**
+     * Whether some rows of a chunk that were due and not to be extended, {@code others} below, were left for later. They count as due, but their
+     * chunk is looked through for them only when some may be taken: where a million leases have ended, looking costs more than taking.
+     */
+    private boolean[] leftOver = new boolean[1];
+
     private long earliestNanos;
     /** The chunk with which the next look begins: the first that had to wait at the last one, so that each has its turn. */
     private int hand;
@@ -354,16 +360,19 @@ final class ParkedLeases {
         int chunk = hand;
         boolean waits = false;
         for (int i = 0; i < mayBeDue.length; i++) {
-            if (mayBeDue[chunk] && now.hasReached(firstDueNanos[chunk])) {
-                if (extendable > 0) {
-                    lookForDue(chunk, left);
-                } else if (!waits) {
-                    waits = true;
-                    hand = chunk;
-                }
+            boolean isDue = mayBeDue[chunk] && now.hasReached(firstDueNanos[chunk]);
+            if (extendable > 0 && (isDue || (leftOver[chunk] && others > 0))) {
+                lookForDue(chunk, left);
+            } else if (isDue && !waits) {
+                waits = true;
+                hand = chunk;
             }
             if (mayBeDue[chunk] && (!found || firstDueNanos[chunk] - earliestNanos < 0)) {
                 earliestNanos = firstDueNanos[chunk];
+                found = true;
+            }
+            if (leftOver[chunk] && (!found || now.nanos() - earliestNanos < 0)) {
+                earliestNanos = now.nanos();
                 found = true;
             }
             chunk = chunk + 1 < mayBeDue.length ? chunk + 1 : 0;
@@ -378,6 +387,7 @@ final class ParkedLeases {
         boolean all = allDue[chunk];
         allDue[chunk] = false;
         mayBeDue[chunk] = false;
+        leftOver[chunk] = false;
         int next = Integer.MAX_VALUE;
         for (int slot = chunk << CHUNK_BITS; slot < (chunk + 1) << CHUNK_BITS; slot++) {
             int bits = flags.get(slot);
@@ -386,16 +396,18 @@ final class ParkedLeases {
                     bits |= WOKEN;
                     flags.set(slot, bits);
                 }
-                boolean woken = (bits & WOKEN) != 0;
                 int ticks = due.get(slot) - (int) lastTick;
-                boolean isDue = woken || ticks <= 0;
+                boolean isDue = (bits & WOKEN) != 0 || ticks <= 0;
                 if (isDue && (bits & AUTO) != 0 && left.applyAsInt(slot) >= LATE) {
                     extendable--;
                     take(slot);
-                } else if (isDue && others-- > 0) {
+                } else if (!isDue) {
+                    next = Math.min(next, ticks);
+                } else if (others > 0) {
+                    others--;
                     take(slot);
                 } else {
-                    next = Math.min(next, woken ? 0 : ticks);
+                    leftOver[chunk] = true;
                 }
             }
         }
@@ -414,6 +426,7 @@ final class ParkedLeases {
     /** Makes every row due: what was computed from the monotonic clock alone is not to be trusted any more. */
     void wakeAll(Now now) {
         for (int chunk = 0; chunk < mayBeDue.length; chunk++) {
+            mayBeDue[chunk] |= leftOver[chunk];
             allDue[chunk] = mayBeDue[chunk];
             firstDueNanos[chunk] = now.nanos();
         }
@@ -425,6 +438,7 @@ final class ParkedLeases {
             int length = Math.max(chunk + 1, mayBeDue.length * 2);
             mayBeDue = Arrays.copyOf(mayBeDue, length);
             allDue = Arrays.copyOf(allDue, length);
+            leftOver = Arrays.copyOf(leftOver, length);
             firstDueNanos = Arrays.copyOf(firstDueNanos, length);
         }
         if (!mayBeDue[chunk] || nanos - firstDueNanos[chunk] < 0) {

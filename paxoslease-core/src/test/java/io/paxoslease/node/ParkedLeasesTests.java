@@ -166,6 +166,26 @@ class ParkedLeasesTests {
             }
         }
 
+        /** Of a million that ended together, looking through all for the next few of them took a quarter of a minute. */
+        @Test
+        void leasesThatEndedAreNotLookedAtForEachFewOfThemThatAreTold() {
+            int count = 100_000;
+            for (int i = 0; i < count; i++) {
+                parked.park(new Row("lease-" + i, null, true, START, 0, 0));
+            }
+            long[] looks = new long[1];
+            IntUnaryOperator left = slot -> {
+                looks[0]++;
+                return 0;
+            };
+            while (parked.size() > 0) {
+                assertThat(at(1).hasReached(parked.earliestNanos())).isTrue();
+                int size = parked.size();
+                assertThat(takeDue(at(1), 512, left)).hasSize(Math.min(512, size));
+            }
+            assertThat(looks[0]).isLessThan(4 * count);
+        }
+
         @Test
         void wakeAllMakesEachDueOnce() {
             parked.park(new Row("a", null, true, at(10_000).nanos(), 0, 0));
