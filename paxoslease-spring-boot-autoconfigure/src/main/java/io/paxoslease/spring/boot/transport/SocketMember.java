@@ -165,8 +165,14 @@ final class SocketMember {
     }
 
     private void send(SocketConnection connection, Exchange exchange) {
-        if (!connection.send(exchange, protocol.request(exchange.frame), protocol.newParser())) {
-            channel.wakeUp();
+        try {
+            if (!connection.send(exchange, protocol.request(exchange.frame), protocol.newParser())) {
+                channel.wakeUp();
+            }
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            // It is neither idle nor in use.
+            drop(connection);
+            fail(exchange, url.lost(failure));
         }
     }
 

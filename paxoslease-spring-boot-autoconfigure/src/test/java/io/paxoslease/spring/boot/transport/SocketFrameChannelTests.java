@@ -572,8 +572,9 @@ class SocketFrameChannelTests {
             assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
         }
 
-        @Test
-        void comeInTimeForARequestThatFindsNoMemory() throws Exception {
+        @ParameterizedTest
+        @ValueSource(ints = {ShortOfMemory.TOO_LONG, ShortOfMemory.MUCH_TOO_LONG})
+        void comeAtOnceForARequestThatFindsNoMemory(int length) throws Exception {
             CountDownLatch closed = new CountDownLatch(1);
             PeerServer server = server(peer -> {
                 peer.answer(peer.request().body());
@@ -585,15 +586,15 @@ class SocketFrameChannelTests {
             MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease", "http");
             channel.add("n2", url, new ShortOfMemory(new HttpProtocol(url, MAX_RESPONSE)));
             assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
-            assertThat(failure(send(channel, frame(ShortOfMemory.TOO_LONG), SHORT)))
-                    .contains("as the test wants it");
+            assertThat(failure(send(channel, frame(length), LONG))).contains("as the test wants it");
             assertThat(closed.await(LONG.toSeconds() / 2, TimeUnit.SECONDS)).isTrue();
         }
 
-        /** Its streams find no memory to write so many bytes at once. */
+        /** Its streams find no memory to write so many bytes at once, and for even more it finds none to begin with. */
         private record ShortOfMemory(Protocol protocol) implements Protocol {
 
             static final int TOO_LONG = 100_000;
+            static final int MUCH_TOO_LONG = 200_000;
 
             @Override
             public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone)
@@ -627,6 +628,9 @@ class SocketFrameChannelTests {
 
             @Override
             public ByteBuffer request(byte[] frame) {
+                if (frame.length >= MUCH_TOO_LONG) {
+                    throw new OutOfMemoryError("as the test wants it");
+                }
                 return protocol.request(frame);
             }
 
