@@ -561,6 +561,39 @@ class LeaseNodeTests {
         }
     }
 
+    /** Where several threads want something, one of them performs the steps of all while it has the lock. */
+    @Nested
+    class StepsThatWaitedForTheLock {
+
+        private final List<String> sent = new CopyOnWriteArrayList<>();
+        private final AtomicReference<@Nullable Runnable> meanwhile = new AtomicReference<>();
+
+        private final Silence network = new Silence() {
+            @Override
+            public void send(int acceptor, Request request) {
+                sent.add(acceptor + " " + request.resource());
+                Runnable others = meanwhile.getAndSet(null);
+                if (others != null) {
+                    CompletableFuture.runAsync(others).join();
+                }
+            }
+        };
+
+        @Test
+        void sendTheirOwnRequestsOnly() {
+            try (LeaseNode member =
+                    new LeaseNode(memberOfThree(), network, new SplittableRandom(2), driven(clock::now))) {
+                member.start();
+                meanwhile.set(() -> {
+                    member.tryAcquireAsync("y", TIME);
+                    member.tryAcquireAsync("z", TIME);
+                });
+                member.tryAcquireAsync("x", TIME);
+                assertThat(sent).containsExactlyInAnyOrder("1 x", "2 x", "1 y", "2 y", "1 z", "2 z");
+            }
+        }
+    }
+
     @Nested
     class Listeners {
 
