@@ -186,6 +186,18 @@ class ParkedLeasesTests {
             assertThat(looks[0]).isLessThan(4 * count);
         }
 
+        /** After so long what was due looks as if it were in weeks. */
+        @Test
+        void whatWasLeftOverIsDueHoweverLateItIsLookedFor() {
+            for (int i = 0; i < 30; i++) {
+                parked.park(new Row("lease-" + i, null, true, START, 0, 0));
+            }
+            assertThat(takeDue(at(1), 10, slot -> 0)).hasSize(10);
+            for (int look = 0; look < 2; look++) {
+                assertThat(takeDue(at(86_400_000L * 26), 10, slot -> 0)).hasSize(10);
+            }
+        }
+
         @Test
         void wakeAllMakesEachDueOnce() {
             parked.park(new Row("a", null, true, at(10_000).nanos(), 0, 0));
