@@ -812,6 +812,7 @@ final class Simulation {
     private void schedule(Life life, Now now) {
         OptionalLong next = life.engine.nextWakeNanos();
         long pause = SECOND;
+        requireSameRule(life.engine, next, now);
         if (next.isPresent()) {
             pause = Math.max(0, Math.min(pause, next.getAsLong() - now.nanos()));
         }
@@ -821,6 +822,14 @@ final class Simulation {
             long late = !calm && network.nextInt(16) == 0 ? network.nextLong(50 * MILLI) : 0;
             life.timerAt = at;
             at(at + late, () -> onTimer(life, at));
+        }
+    }
+
+    /** The engine says in two ways when it wants to be called. */
+    private static void requireSameRule(LeaseEngine engine, OptionalLong next, Now now) {
+        long last = next.orElse(now.nanos() + 365 * 86_400 * SECOND);
+        if (engine.isDue(last) != next.isPresent() || engine.isDue(last - 1)) {
+            throw new AssertionError("due at " + next + ", and at that time " + engine.isDue(last));
         }
     }
 
