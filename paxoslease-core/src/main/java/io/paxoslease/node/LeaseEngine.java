@@ -681,9 +681,7 @@ final class LeaseEngine {
     }
 
     private void next(Candidacy candidacy, Now now, Output out) {
-        if (candidacy.claims.isEmpty()) {
-            candidacies.enter(candidacy, State.IDLE);
-        } else {
+        if (!candidacy.claims.isEmpty()) {
             timers.cancel(candidacy.firstClaim());
             seek(candidacy, now, out);
         }

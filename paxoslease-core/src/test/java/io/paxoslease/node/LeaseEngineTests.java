@@ -164,6 +164,203 @@ class LeaseEngineTests {
             assertThat(engine.candidacies()).isEmpty();
             assertThat(engine.nextWakeNanos()).isEmpty();
         }
+
+        @Test
+        void hasACandidateRestBeforeItSeeksAgain() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            take(claim);
+            engine.extend(claim, at(9_000), out);
+            deliver(at(9_000));
+
+            engine.endTenure(claim, at(9_990), at(9_991), out);
+            deliver(at(9_991));
+            assertThat(claim.tenure).isNull();
+            assertThat(out.notices)
+                    .noneMatch(Notice.Released.class::isInstance)
+                    .anyMatch(Notice.Lost.class::isInstance);
+
+            engine.onTime(at(10_990), out);
+            assertThat(out.requests).isEmpty();
+            engine.onTime(at(10_991), out);
+            deliver(at(10_991));
+            assertThat(claim.tenure).isNotNull();
+        }
+    }
+
+    /** The lease ended before its user's wish came, and no timer has told it yet. */
+    @Nested
+    class T1ALeaseThatEndedUnnoticed {
+
+        private final Proposer proposer = new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots);
+        private final LeaseEngine late = new LeaseEngine(SELF, proposer, false, 1_000 * MILLI, new Dice(1));
+        private final Now end = at(20_000);
+
+        private Claim ended(Claim claim) {
+            late.submit(claim, at(1), out);
+            for (int i = 0; i < out.requests.size(); i++) {
+                late.onResponse(0, acceptor.handle(out.requests.get(i), at(1)), at(1), out);
+            }
+            assertThat(claim.tenure).isNotNull();
+            out.clear();
+            return claim;
+        }
+
+        private void isLost() {
+            assertThat(out.notices)
+                    .noneMatch(Notice.Released.class::isInstance)
+                    .filteredOn(Notice.Lost.class::isInstance)
+                    .hasSize(1);
+        }
+
+        @Test
+        void isLostThoughItsCandidacyIsWithdrawnAndNothingIsLeftInFlight() {
+            late.withdraw(ended(Claim.standing("r", LEASE, 0)), end, out);
+            isLost();
+            assertThat(late.candidacies()).isEmpty();
+            assertThat(proposer.attempts()).isZero();
+        }
+
+        @Test
+        void isLostThoughAllAreWithdrawnAndNothingIsLeftInFlight() {
+            ended(Claim.standing("r", LEASE, 0));
+            late.withdrawAll(10, end, out);
+            isLost();
+            assertThat(late.candidacies()).isEmpty();
+            assertThat(proposer.attempts()).isZero();
+        }
+
+        @Test
+        void cannotBeResigned() {
+            Claim claim = ended(Claim.standing("r", LEASE, 0));
+            late.resign(claim, end, out);
+            isLost();
+            assertThat(claim.resigned).isFalse();
+            assertThat(out.requests).singleElement().isInstanceOf(PrepareRequest.class);
+        }
+
+        @Test
+        void isNotExtended() {
+            late.extend(ended(Claim.patient("r", LEASE, LEASE)), end, out);
+            isLost();
+            assertThat(out.requests).isEmpty();
+        }
+
+        @Test
+        void doesNotBeginToExtendItself() {
+            late.autoExtend(ended(Claim.patient("r", LEASE, LEASE)), end, out);
+            isLost();
+            assertThat(late.nextWakeNanos()).isEmpty();
+        }
+
+        @Test
+        void leavesTheResourceWithoutALeader() {
+            ended(Claim.patient("r", LEASE, LEASE));
+            late.onTime(end, out);
+            isLost();
+            assertThat(out.notices).contains(new Notice.LeaderChanged("r", null));
+        }
+    }
+
+    /** What was proposed as an extension is an acquisition if the lease ended meanwhile. */
+    @Nested
+    class AnExtensionUnderWay {
+
+        @Test
+        void makesACandidateTheOwnerAnewWithAnotherToken() {
+            LeaseEngine owner = engine(SELF, new Cell("cell", List.of("n")), true);
+            Claim claim = Claim.standing("r", LEASE, 0);
+            owner.submit(claim, at(1), out);
+            owner.onResponse(0, acceptor.handle(out.requests.get(0), at(1)), at(1), out);
+            long token = claim.tenure.token();
+            Now end = new Now(claim.tenure.deadline().nanos(), at(0).wallMillis());
+
+            out.clear();
+            owner.extend(claim, new Now(end.nanos() - 2 * MILLI, end.wallMillis()), out);
+            Response response = acceptor.handle(out.requests.get(0), end);
+            owner.onResponse(0, response, end, out);
+
+            assertThat(out.requests).hasSize(1);
+            assertThat(out.notices).anyMatch(Notice.Lost.class::isInstance).anyMatch(Notice.Acquired.class::isInstance);
+            assertThat(claim.tenure.token()).isGreaterThan(token);
+        }
+    }
+
+    @Nested
+    class ARound {
+
+        @Test
+        void ofProposalsHasAsMuchTimeAsThatOfPreparing() {
+            engine.submit(Claim.patient("r", LEASE, LEASE), at(1), out);
+            Request prepare = out.requests.get(0);
+            engine.onResponse(0, acceptor.handle(prepare, at(40)), at(40), out);
+            assertThat(out.requests).last().isInstanceOf(ProposeRequest.class);
+            assertThat(engine.nextWakeNanos().getAsLong()).isGreaterThanOrEqualTo(at(90).nanos());
+        }
+
+        @Test
+        void thatNobodyAnswersIsFollowedByTheNextWithoutWaitingForItsEnd() {
+            engine.submit(Claim.patient("r", LEASE, LEASE), at(1), out);
+            engine.onUnanswered(0, out.requests.get(0), at(2), out);
+            assertThat(engine.nextWakeNanos().getAsLong()).isBetween(at(2).nanos(), at(12).nanos());
+        }
+
+        @Test
+        void thatIsWonTellsHowLongTheAttemptTook() {
+            engine.submit(Claim.patient("r", LEASE, LEASE), at(5_000), out);
+            deliver(at(5_030));
+            assertThat(out.notices)
+                    .filteredOn(Notice.Acquired.class::isInstance)
+                    .singleElement()
+                    .extracting(notice -> ((Notice.Acquired) notice).tookNanos())
+                    .isEqualTo(30 * MILLI);
+        }
+    }
+
+    @Nested
+    class ALeaseOfSomebodyElse {
+
+        @Test
+        void endsAClaimThatDoesNotWaitAndIsTheReason() {
+            acceptor.handle(new ProposeRequest("r", new Ballot(at(0).counterFloor() + 1, RIVAL), LEASE), at(0));
+            Claim claim = Claim.once("r", LEASE, LEASE);
+            engine.submit(claim, at(1), out);
+            deliver(at(1));
+            assertThat(out.notices).last().isEqualTo(new Notice.Unavailable(claim, "held by n2"));
+            assertThat(engine.candidacies()).isEmpty();
+        }
+
+        @Test
+        void isWaitedForUntilItEndsAsItIsExtended() {
+            engine.watch("r");
+            engine.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(500), out);
+            assertThat(engine.nextWakeNanos())
+                    .as("for who only watches")
+                    .hasValue(at(1_500).nanos());
+            engine.submit(Claim.patient("r", LEASE, at(60_000).nanos()), at(600), out);
+            assertThat(engine.nextWakeNanos().getAsLong())
+                    .isBetween(at(1_500).nanos(), at(1_600).nanos());
+
+            engine.onOwnerSeen("r", RIVAL, 5_000 * MILLI, at(1_000), out);
+            assertThat(engine.nextWakeNanos().getAsLong())
+                    .isBetween(at(6_000).nanos(), at(6_100).nanos());
+        }
+
+        @Test
+        void isNotWaitedForByAClaimThatDoesNotWait() {
+            engine.submit(Claim.once("r", LEASE, LEASE), at(1), out);
+            engine.onUnanswered(0, out.requests.get(0), at(2), out);
+            engine.onOwnerSeen("r", RIVAL, 5_000 * MILLI, at(3), out);
+            assertThat(engine.nextWakeNanos().getAsLong()).isLessThan(at(20).nanos());
+        }
+
+        @Test
+        void thatIsGivenUpLeavesTheResourceWithoutALeaderAndNothingToWaitFor() {
+            engine.watch("r");
+            engine.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(1), out);
+            engine.onOwnerGone("r", RIVAL, at(2), out);
+            assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", null));
+            assertThat(engine.nextWakeNanos()).isEmpty();
+        }
     }
 
     @Nested
@@ -205,6 +402,32 @@ class LeaseEngineTests {
             assertThat(unavailable()).containsExactly(third);
             engine.onTime(at(5_000), out);
             assertThat(unavailable()).containsExactly(third, second);
+        }
+
+        @Test
+        void keepTheLeaseThatTheyGotWhenTheTimeHasComeThatTheyWouldHaveGivenUp() {
+            Claim holder = Claim.standing("r", LEASE, 0);
+            take(holder);
+            Claim second = waiting(3_000);
+            engine.withdraw(holder, at(100), out);
+            deliver(at(100));
+            assertThat(second.tenure).isNotNull();
+
+            engine.onTime(at(3_000), out);
+            assertThat(second.tenure).isNotNull();
+            assertThat(unavailable()).isEmpty();
+        }
+
+        /** Else an object for each such lease stays until it is extended. */
+        @Test
+        void letTheLeaseBeParkedWhenTheLastHasEnded() {
+            Claim holder = Claim.once("r", LEASE, LEASE);
+            take(holder);
+            engine.autoExtend(holder, at(2), out);
+            waiting(3_000);
+            engine.onTime(at(3_000), new Output());
+            engine.onTime(at(3_001), new Output());
+            assertThat(engine.parked()).isEqualTo(1);
         }
 
         private Claim waiting(long giveUpMillis) {
@@ -553,6 +776,16 @@ class LeaseEngineTests {
             assertThat(claim.tenure).isNotNull();
         }
 
+        @Test
+        void doesNotTryBeforeTheLeaseOfTheNextOwnerEnds() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            take(claim);
+            engine.resign(claim, at(100), out);
+            engine.onOwnerSeen("r", RIVAL, LEASE, at(110), out);
+            assertThat(engine.nextWakeNanos().getAsLong())
+                    .isGreaterThanOrEqualTo(at(10_110).nanos());
+        }
+
         /** Another user of this node had its turn, and when that gave the lease back, who had resigned had it again before anybody else. */
         @Test
         void letsTheOthersTryFirstAlsoAfterAnotherUserOfTheSameNode() {
@@ -875,6 +1108,30 @@ class LeaseEngineTests {
             return claims;
         }
 
+        /** What is parked and does not extend itself remembers its end only. */
+        @Test
+        void beginInTimeWhereTheyAreWantedLateAndTheLeaseWasParked() {
+            Claim claim = Claim.once("r", LEASE, LEASE);
+            for (int i = 0; i <= Candidacies.MOST_YOUNG; i++) {
+                Output event = new Output();
+                owner.submit(i == 0 ? claim : Claim.once("other" + i, LEASE, LEASE), at(1), event);
+                answer(event.requests, at(1));
+            }
+            assertThat(time(at(2))).isEmpty();
+            assertThat(owner.parked()).isEqualTo(1);
+
+            owner.autoExtend(claim, at(6_000), new Output());
+            answer(time(at(8_000)), at(8_000));
+            assertThat(claim.tenure.isActive(at(15_000))).isTrue();
+        }
+
+        @Test
+        void areNotForgottenWhereSomebodyElseWithdrawsWhatItNeverHad() {
+            held(1, LEASE);
+            owner.withdraw(Claim.once("lease-0", LEASE, LEASE), at(3), new Output());
+            assertThat(time(at(6_000))).singleElement().isInstanceOf(ProposeRequest.class);
+        }
+
         @Test
         void waitForTheAnswersToEarlierOnes() {
             List<Claim> claims = held(10_000, LEASE);
@@ -938,12 +1195,17 @@ class LeaseEngineTests {
 
         /** When a follower tries after the record of its own acceptor has ended, or after the owner has said that it is gone. */
         private long triesAfterMillis(String follower, String resource, Incarnation owner, boolean gone) {
+            return triesAfterMillis(follower, resource, owner, gone, 0);
+        }
+
+        private long triesAfterMillis(
+                String follower, String resource, Incarnation owner, boolean gone, long yieldMillis) {
             Incarnation self = new Incarnation(follower, 7);
             LeaseEngine engine = engine(self, CELL, true);
             Output out = new Output();
             engine.watch(resource);
             engine.onOwnerSeen(resource, owner, REMAINING * MILLI, at(0), out);
-            engine.submit(Claim.standing(resource, LEASE, 0), at(1), out);
+            engine.submit(Claim.standing(resource, LEASE, yieldMillis * MILLI), at(1), out);
             assertThat(out.requests).isEmpty();
             if (gone) {
                 engine.onOwnerGone(resource, owner, at(500), out);
@@ -979,6 +1241,16 @@ class LeaseEngineTests {
                             .mapToObj(life -> turns("r", new Incarnation("n1", life), false)
                                     .indexOf(5L)))
                     .contains(0, 1, 2, 3);
+        }
+
+        @Test
+        void whoYieldsComesLaterByThat() {
+            Incarnation owner = new Incarnation("n1", 1);
+            long yields = 300;
+            for (boolean gone : List.of(true, false)) {
+                assertThat(triesAfterMillis("n2", "r", owner, gone, yields))
+                        .isEqualTo(triesAfterMillis("n2", "r", owner, gone, 0) + yields);
+            }
         }
 
         @Test

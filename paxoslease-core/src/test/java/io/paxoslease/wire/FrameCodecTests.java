@@ -343,6 +343,18 @@ class FrameCodecTests {
         }
 
         @Test
+        void refusesBytesAfterTheEndOfAnAnswer() {
+            List<Request> requests = List.of(new ProposeRequest("leader", BALLOT, 1));
+            byte[] whole = FrameCodec.encode(
+                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
+                    requests,
+                    null,
+                    NO_LIMIT);
+            assertThatThrownBy(() -> FrameCodec.decodeAnswer(Arrays.copyOf(whole, whole.length + 1), requests))
+                    .isInstanceOf(MalformedFrameException.class);
+        }
+
+        @Test
         void whatItTakesHasNoOtherEncoding() throws Exception {
             for (byte[] whole : List.of(frame, hello)) {
                 for (int bit = 0; bit < whole.length * 8; bit++) {
