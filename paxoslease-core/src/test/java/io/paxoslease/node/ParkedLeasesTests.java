@@ -98,6 +98,33 @@ class ParkedLeasesTests {
         }
 
         @Test
+        void isNotDueWithOthersWhereTheProcessHasRunForMonths() {
+            long day = 86_400_000L;
+            for (int days = 1; days < 60; days++) {
+                parked.park(new Row("now", null, true, at(day * days).nanos(), 0, 0));
+                parked.park(new Row("later", null, true, at(day * days + 5_000).nanos(), 0, 0));
+                assertThat(takeDue(at(day * days), 10, GOES_ON))
+                        .as("%d days", days)
+                        .extracting(Row::resource)
+                        .containsExactly("now");
+                assertThat(takeDue(at(day * days + 5_000), 10, GOES_ON)).hasSize(1);
+            }
+        }
+
+        /** A 512th of T and a tenth of a second at most; what is due then travels with others. */
+        @Test
+        void waitsForOthersForAShortTimeOnly() {
+            for (long lease : new long[] {1, 100 * MILLI, LEASE, 86_400_000 * MILLI}) {
+                long step = Math.max(1, Math.min(lease / 512, 100 * MILLI));
+                for (long due : new long[] {START, 0, -1, 12_345_678_901L, Long.MAX_VALUE - 1_000 * MILLI}) {
+                    long coalesced = ParkedLeases.coalesced(due, lease);
+                    assertThat(coalesced - due).isBetween(0L, step - 1);
+                    assertThat(coalesced % step).isZero();
+                }
+            }
+        }
+
+        @Test
         void isPromisedNoLaterThanTheFirstIsDue() {
             parked.park(new Row("b", null, true, START + 20 * MILLI, 0, 0));
             parked.park(new Row("a", null, true, START + 10 * MILLI, 0, 0));
