@@ -1133,6 +1133,32 @@ class LeaseEngineTests {
         }
 
         @Test
+        void areNotBegunAgainWhileTheyAreUnderWay() {
+            held(1, LEASE);
+            Claim sooner = Claim.once("sooner", 9_000 * MILLI, LEASE);
+            Output event = new Output();
+            owner.submit(sooner, at(1), event);
+            answer(event.requests, at(1));
+            owner.autoExtend(sooner, at(1), new Output());
+            time(at(3));
+            assertThat(owner.parked()).isEqualTo(2);
+
+            assertThat(time(at(4_800))).singleElement().returns("sooner", Request::resource);
+            assertThat(time(at(5_000))).singleElement().returns("lease-0", Request::resource);
+        }
+
+        @Test
+        void thatWereAnsweredStayParkedWhenTheRoundOfTheOthersEnds() {
+            held(2, LEASE);
+            List<Request> requests = time(at(5_000));
+            assertThat(requests).hasSize(2);
+            answer(requests.subList(0, 1), at(5_001));
+            time(at(5_500));
+            assertThat(owner.parked()).isEqualTo(1);
+            assertThat(owner.candidacies()).hasSize(1);
+        }
+
+        @Test
         void waitForTheAnswersToEarlierOnes() {
             List<Claim> claims = held(10_000, LEASE);
             List<Request> unanswered = new ArrayList<>();

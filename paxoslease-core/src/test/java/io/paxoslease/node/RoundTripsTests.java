@@ -2,6 +2,7 @@ package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.protocol.Now;
 import org.junit.jupiter.api.Test;
 
 class RoundTripsTests {
@@ -41,5 +42,24 @@ class RoundTripsTests {
         assertThat(roundTrips.meanNanos()).isEqualTo(before);
         roundTrips.noteTimeOut(before, before + MILLI);
         assertThat(roundTrips.meanNanos()).isEqualTo(before + MILLI);
+    }
+
+    @Test
+    void anAnswerMovesTheMeanByAnEighth() {
+        answer(9 * MILLI);
+        assertThat(roundTrips.meanNanos()).isEqualTo(2 * MILLI);
+    }
+
+    /** So it is what they take when nothing gets in their way. */
+    @Test
+    void aQuickAnswerCountsForMuchAndASlowOneForLittle() {
+        answer(MILLI / 2);
+        assertThat(roundTrips.quickNanos()).isEqualTo(MILLI - MILLI / 4);
+        answer(MILLI - MILLI / 4 + 16_000);
+        assertThat(roundTrips.quickNanos()).isEqualTo(MILLI - MILLI / 4 + 1_000);
+    }
+
+    private void answer(long tookNanos) {
+        roundTrips.note(-tookNanos, new Now(0, 0));
     }
 }

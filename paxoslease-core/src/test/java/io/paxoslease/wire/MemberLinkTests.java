@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +58,22 @@ class MemberLinkTests {
         assertThat(state).isEqualTo(Thread.State.TIMED_WAITING);
         answer(release);
         closing.join();
+    }
+
+    /** What found no place is told to its proposer, and even that is bounded for a member that does not answer. */
+    @Test
+    void whatFindsTheQueueFullIsNotedUpToTheSameBound() {
+        List<Request> requests = new ArrayList<>();
+        for (int i = 1; i <= 100; i++) {
+            requests.add(new ReleaseRequest("a", new Ballot(i, Samples.NODE_1)));
+        }
+        assertThat(link.offer(requests)).isEqualTo(10);
+        assertThat(link.drop(requests.get(10))).as("the first is to be fetched").isTrue();
+        for (Request request : requests.subList(11, 100)) {
+            assertThat(link.drop(request)).isFalse();
+        }
+        assertThat(link.takeDropped()).isEqualTo(requests.subList(10, 20));
+        assertThat(link.drop(requests.get(99))).as("the first again").isTrue();
     }
 
     @Nested
