@@ -27,7 +27,7 @@ memory() {
 }
 
 in_sample() {
-    ./mvnw -B verify -pl sample-app -am "$@" -Dtest=NoSuch -Dsurefire.failIfNoSpecifiedTests=false \
+    ./mvnw -q -B verify -pl sample-app -am "$@" -Dtest=NoSuch -Dsurefire.failIfNoSpecifiedTests=false \
         -Dfailsafe.failIfNoSpecifiedTests=false
 }
 

@@ -1,7 +1,6 @@
 package io.paxoslease.wire;
 
 import io.paxoslease.node.RequestHandler.AcceptorState;
-import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
@@ -55,8 +54,8 @@ public class FrameCodecBenchmarks {
             Ballot ballot = new Ballot(1_795_000_000_000_000L + i, asker);
             String name = String.format("lease-%010d", i);
             requests.add(new ProposeRequest(name, ballot, 10_000_000_000L));
-            responses.add(new ProposeResponse(
-                    name, ballot, true, ballot.counter(), new AcceptedLease(ballot, 10_000_000_000L)));
+            // As an acceptor answers: whoever proposed knows what was accepted.
+            responses.add(new ProposeResponse(name, ballot, true, ballot.counter(), null));
         }
         request = new RequestFrame("bench", asker, "n2", 2, 77, cell.fingerprint(), 1, null, requests);
         answer = new AnswerFrame(
