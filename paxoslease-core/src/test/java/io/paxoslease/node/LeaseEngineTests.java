@@ -37,7 +37,8 @@ class LeaseEngineTests {
 
     private final Timing timing = new Timing(LEASE, 0.01);
     private final BallotSequence ballots = new BallotSequence(at(0));
-    private final LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n")), false);
+    private final Proposer proposer = new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots);
+    private final LeaseEngine engine = engine(SELF, proposer, false);
     private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
     private final Output out = new Output();
 
@@ -46,7 +47,10 @@ class LeaseEngineTests {
     }
 
     private LeaseEngine engine(Incarnation self, Cell cell, boolean oneRoundTrip) {
-        Proposer proposer = new Proposer(self, cell, timing, ballots);
+        return engine(self, new Proposer(self, cell, timing, ballots), oneRoundTrip);
+    }
+
+    private static LeaseEngine engine(Incarnation self, Proposer proposer, boolean oneRoundTrip) {
         return new LeaseEngine(self, proposer, oneRoundTrip, 1_000 * MILLI, new Dice(1));
     }
 
@@ -145,14 +149,18 @@ class LeaseEngineTests {
     @Nested
     class ASeenEnd {
 
-        /** It went on seeking, for a lease that nobody could refer to. */
-        @Test
-        void endsAClaimForOneTenureAlthoughTheTenureWasExtendedMeanwhile() {
-            Claim claim = Claim.patient("r", LEASE, 10 * LEASE);
+        private Claim extended(Claim claim) {
             take(claim);
             engine.extend(claim, at(9_000), out);
             deliver(at(9_000));
             assertThat(claim.tenure).isNotNull();
+            return claim;
+        }
+
+        /** It went on seeking, for a lease that nobody could refer to. */
+        @Test
+        void endsAClaimForOneTenureAlthoughTheTenureWasExtendedMeanwhile() {
+            Claim claim = extended(Claim.patient("r", LEASE, 10 * LEASE));
 
             engine.endTenure(claim, at(9_990), at(9_991), out);
 
@@ -167,10 +175,7 @@ class LeaseEngineTests {
 
         @Test
         void hasACandidateRestBeforeItSeeksAgain() {
-            Claim claim = Claim.standing("r", LEASE, 0);
-            take(claim);
-            engine.extend(claim, at(9_000), out);
-            deliver(at(9_000));
+            Claim claim = extended(Claim.standing("r", LEASE, 0));
 
             engine.endTenure(claim, at(9_990), at(9_991), out);
             deliver(at(9_991));
@@ -191,16 +196,10 @@ class LeaseEngineTests {
     @Nested
     class T1ALeaseThatEndedUnnoticed {
 
-        private final Proposer proposer = new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots);
-        private final LeaseEngine late = new LeaseEngine(SELF, proposer, false, 1_000 * MILLI, new Dice(1));
         private final Now end = at(20_000);
 
         private Claim ended(Claim claim) {
-            late.submit(claim, at(1), out);
-            for (int i = 0; i < out.requests.size(); i++) {
-                late.onResponse(0, acceptor.handle(out.requests.get(i), at(1)), at(1), out);
-            }
-            assertThat(claim.tenure).isNotNull();
+            take(claim);
             out.clear();
             return claim;
         }
@@ -214,25 +213,25 @@ class LeaseEngineTests {
 
         @Test
         void isLostThoughItsCandidacyIsWithdrawnAndNothingIsLeftInFlight() {
-            late.withdraw(ended(Claim.standing("r", LEASE, 0)), end, out);
+            engine.withdraw(ended(Claim.standing("r", LEASE, 0)), end, out);
             isLost();
-            assertThat(late.candidacies()).isEmpty();
+            assertThat(engine.candidacies()).isEmpty();
             assertThat(proposer.attempts()).isZero();
         }
 
         @Test
         void isLostThoughAllAreWithdrawnAndNothingIsLeftInFlight() {
             ended(Claim.standing("r", LEASE, 0));
-            late.withdrawAll(10, end, out);
+            engine.withdrawAll(10, end, out);
             isLost();
-            assertThat(late.candidacies()).isEmpty();
+            assertThat(engine.candidacies()).isEmpty();
             assertThat(proposer.attempts()).isZero();
         }
 
         @Test
         void cannotBeResigned() {
             Claim claim = ended(Claim.standing("r", LEASE, 0));
-            late.resign(claim, end, out);
+            engine.resign(claim, end, out);
             isLost();
             assertThat(claim.resigned).isFalse();
             assertThat(out.requests).singleElement().isInstanceOf(PrepareRequest.class);
@@ -240,22 +239,22 @@ class LeaseEngineTests {
 
         @Test
         void isNotExtended() {
-            late.extend(ended(Claim.patient("r", LEASE, LEASE)), end, out);
+            engine.extend(ended(Claim.patient("r", LEASE, LEASE)), end, out);
             isLost();
             assertThat(out.requests).isEmpty();
         }
 
         @Test
         void doesNotBeginToExtendItself() {
-            late.autoExtend(ended(Claim.patient("r", LEASE, LEASE)), end, out);
+            engine.autoExtend(ended(Claim.patient("r", LEASE, LEASE)), end, out);
             isLost();
-            assertThat(late.nextWakeNanos()).isEmpty();
+            assertThat(engine.nextWakeNanos()).isEmpty();
         }
 
         @Test
         void leavesTheResourceWithoutALeader() {
             ended(Claim.patient("r", LEASE, LEASE));
-            late.onTime(end, out);
+            engine.onTime(end, out);
             isLost();
             assertThat(out.notices).contains(new Notice.LeaderChanged("r", null));
         }

@@ -826,10 +826,10 @@ final class Simulation {
     }
 
     /** The engine says in two ways when it wants to be called. */
-    private static void requireSameRule(LeaseEngine engine, OptionalLong next, Now now) {
+    private void requireSameRule(LeaseEngine engine, OptionalLong next, Now now) {
         long last = next.orElse(now.nanos() + 365 * 86_400 * SECOND);
         if (engine.isDue(last) != next.isPresent() || engine.isDue(last - 1)) {
-            throw new AssertionError("due at " + next + ", and at that time " + engine.isDue(last));
+            violate("due at " + next + ", and at that time " + engine.isDue(last));
         }
     }
 

@@ -345,11 +345,7 @@ class FrameCodecTests {
         @Test
         void refusesBytesAfterTheEndOfAnAnswer() {
             List<Request> requests = List.of(new ProposeRequest("leader", BALLOT, 1));
-            byte[] whole = FrameCodec.encode(
-                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
-                    requests,
-                    null,
-                    NO_LIMIT);
+            byte[] whole = acceptance(requests);
             assertThatThrownBy(() -> FrameCodec.decodeAnswer(Arrays.copyOf(whole, whole.length + 1), requests))
                     .isInstanceOf(MalformedFrameException.class);
         }
@@ -415,11 +411,7 @@ class FrameCodecTests {
         @Test
         void refusesUnknownFlagsOfAResponse() {
             List<Request> requests = List.of(new ProposeRequest("leader", BALLOT, 1));
-            byte[] answer = FrameCodec.encode(
-                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
-                    requests,
-                    null,
-                    NO_LIMIT);
+            byte[] answer = acceptance(requests);
             assertThat(answer).endsWith(2, 1);
             answer[answer.length - 1] |= 4;
             assertThatThrownBy(() -> FrameCodec.decodeAnswer(answer, requests))
@@ -430,11 +422,7 @@ class FrameCodecTests {
         @Test
         void refusesAnswersToOtherRequests() {
             Request propose = new ProposeRequest("leader", BALLOT, 1);
-            byte[] answer = FrameCodec.encode(
-                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
-                    List.of(propose),
-                    null,
-                    NO_LIMIT);
+            byte[] answer = acceptance(List.of(propose));
             for (List<Request> others : List.<List<Request>>of(
                     List.of(),
                     List.of(propose, propose),
@@ -443,6 +431,14 @@ class FrameCodecTests {
                 assertThatThrownBy(() -> FrameCodec.decodeAnswer(answer, others))
                         .isInstanceOf(MalformedFrameException.class);
             }
+        }
+
+        private static byte[] acceptance(List<Request> requests) {
+            return FrameCodec.encode(
+                    answer(new ProposeResponse("leader", BALLOT, true, BALLOT.counter(), null)),
+                    requests,
+                    null,
+                    NO_LIMIT);
         }
 
         private byte[] replaced(String from, String to) {
