@@ -47,8 +47,8 @@ public final class FrameChannels {
      * @param members the base URL of each member, {@code http[s]://host[:port][/context]}, {@code tcp://host:port} or {@code tls://host:port}
      * @param basePath the path below it where acceptors answer, for example {@code /paxoslease}
      * @param maxResponseBytes the largest answer that is read
-     * @param sslContext asked before each exchange with an https member and for each connection to a tls member; must be quick; a new context
-     *     is used for new connections from then on; null means the default context of the JVM for https, and none for tls
+     * @param sslContext asked before each exchange with an https or tls member; must be quick; after a new context nothing is sent on
+     *     connections of the one before; null means the default context of the JVM for https, and none for tls
      * @return the channel
      * @throws IllegalArgumentException if a URL cannot be used, with the reason
      */

@@ -11,6 +11,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ final class SocketConnection {
     private final SocketMember member;
     private final SocketChannel socket;
     private final ByteStream stream;
+    private final @Nullable SSLContext trust;
     private final SelectionKey key;
     private final List<InetAddress> otherAddresses;
 
@@ -41,6 +43,8 @@ final class SocketConnection {
             throws IOException {
         this.member = member;
         this.socket = socket;
+        // Before it is used: renewed in between, it counts as the old one.
+        this.trust = protocol.trust();
         this.stream = protocol.stream(socket, member::calculate, () -> member.resume(this));
         this.exchange = exchange;
         this.reply = protocol.newParser();
@@ -98,6 +102,11 @@ final class SocketConnection {
     /** Whether the exchange failed only because the member had closed the idle connection before. */
     boolean wasDead() {
         return reused && !reply.isStarted();
+    }
+
+    /** Whether it was opened under what says by now whom to trust. */
+    boolean isOpenedUnder(@Nullable SSLContext current) {
+        return trust == current;
     }
 
     boolean isIdleSince(long nanos) {

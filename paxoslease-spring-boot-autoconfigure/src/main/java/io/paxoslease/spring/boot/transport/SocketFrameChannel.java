@@ -81,7 +81,8 @@ public final class SocketFrameChannel implements FrameChannel {
      * @param name names the threads, usually the node id
      * @param members the URL of each member, {@code tcp://host:port} or encrypted {@code tls://host:port}
      * @param maxResponseBytes the largest answer that is read
-     * @param sslContext asked for each new encrypted connection
+     * @param sslContext asked before each exchange with a tls member; must be quick; after a new context nothing is sent on connections of
+     *     the one before
      * @return the channel
      * @throws IllegalArgumentException if a URL cannot be used, with the reason
      */

@@ -18,6 +18,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -90,8 +91,9 @@ final class SocketMember {
 
     private @Nullable SocketConnection pollIdle() {
         long oldest = System.nanoTime() - MAX_IDLE_NANOS;
+        SSLContext trust = protocol.trust();
         SocketConnection last = idle.pollLast();
-        while (last != null && !last.isIdleSince(oldest)) {
+        while (last != null && !(last.isIdleSince(oldest) && last.isOpenedUnder(trust))) {
             drop(last);
             last = idle.pollLast();
         }
@@ -159,8 +161,15 @@ final class SocketMember {
     }
 
     private void startWaiting() {
-        while (!waiting.isEmpty() && isSlotFree()) {
-            resolve(waiting.remove());
+        while (!waiting.isEmpty()) {
+            SocketConnection connection = pollIdle();
+            if (connection != null) {
+                send(connection, waiting.remove());
+            } else if (isSlotFree()) {
+                resolve(waiting.remove());
+            } else {
+                return;
+            }
         }
     }
 
@@ -272,12 +281,10 @@ final class SocketMember {
 
     /** Who refuses may be somebody else who has the member's address by now, or had it: the next exchange asks again where the member is. */
     private void release(SocketConnection connection, ByteBuffer input, boolean answered) {
-        if (!connection.becomeIdle(input, System.nanoTime()) || !answered) {
-            drop(connection);
-        } else if (waiting.isEmpty()) {
+        if (connection.becomeIdle(input, System.nanoTime()) && answered) {
             idle.add(connection);
         } else {
-            send(connection, waiting.remove());
+            drop(connection);
         }
     }
 

@@ -86,8 +86,8 @@ public final class TcpFrameServer implements AutoCloseable {
      *
      * @param name names the threads, usually the node id
      * @param handler gets the frames, all by the same thread
-     * @param sslContext asked for each new connection, each of which has to show a certificate that it trusts; null if connections are
-     *     not encrypted
+     * @param sslContext asked for each new connection, each of which has to show a certificate that it trusts, and before each frame, which
+     *     is not taken from a connection that another one let in; must be quick; null if connections are not encrypted
      */
     public TcpFrameServer(
             String name, FrameHandler handler, @Nullable Supplier<? extends @Nullable SSLContext> sslContext) {
@@ -220,6 +220,9 @@ public final class TcpFrameServer implements AutoCloseable {
             return;
         }
         try {
+            if (!peer.isAcceptedUnder(trust())) {
+                throw new SSLException("trust was renewed");
+            }
             boolean unfinished = peer.isUnfinished();
             peer.serve(input);
             if (peer.isClosed()) {
@@ -269,16 +272,21 @@ public final class TcpFrameServer implements AutoCloseable {
         }
     }
 
+    private @Nullable SSLContext trust() {
+        return sslContext == null ? null : sslContext.get();
+    }
+
     private TcpPeer peer(SocketChannel socket) throws IOException {
         if (sslContext == null) {
-            return new TcpPeer(socket, done -> new PlainStream(socket), handler, limits, this::resume);
+            return new TcpPeer(socket, null, done -> new PlainStream(socket), handler, limits, this::resume);
         }
-        SSLContext context = sslContext.get();
+        SSLContext context = trust();
         if (context == null) {
             throw new SSLException("there is no SSL bundle");
         }
         return new TcpPeer(
                 socket,
+                context,
                 done -> TlsStream.server(socket, context, this::calculate, done),
                 handler,
                 limits,

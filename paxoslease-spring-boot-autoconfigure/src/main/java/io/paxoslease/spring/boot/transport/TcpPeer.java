@@ -10,6 +10,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** A connection that came in, of whoever. It is answered before more is read from it. Used by the thread of the server only. */
@@ -18,6 +19,7 @@ final class TcpPeer {
     private static final int TOO_LARGE = 413;
 
     private final SocketChannel socket;
+    private final @Nullable SSLContext trust;
     private final ByteStream stream;
     private final FrameHandler handler;
     private final TcpFrameServer.Limits limits;
@@ -33,11 +35,13 @@ final class TcpPeer {
 
     TcpPeer(
             SocketChannel socket,
+            @Nullable SSLContext trust,
             Function<Runnable, ByteStream> stream,
             FrameHandler handler,
             TcpFrameServer.Limits limits,
             Consumer<TcpPeer> resume) {
         this.socket = socket;
+        this.trust = trust;
         this.stream = stream.apply(() -> resume.accept(this));
         this.handler = handler;
         this.limits = limits;
@@ -55,6 +59,11 @@ final class TcpPeer {
     /** Whether a part of a frame has come. */
     boolean isUnfinished() {
         return head.position() > 0;
+    }
+
+    /** Whether it came in under what says by now whom to trust. */
+    boolean isAcceptedUnder(@Nullable SSLContext current) {
+        return trust == current;
     }
 
     boolean isClosed() {

@@ -38,11 +38,16 @@ final class TcpProtocol implements Protocol {
         if (!url.isEncrypted()) {
             return new PlainStream(socket);
         }
-        SSLContext context = sslContext.get();
+        SSLContext context = trust();
         if (context == null) {
             throw new SSLException("there is no SSL bundle for it");
         }
         return TlsStream.client(socket, context, url.host(), url.port(), calculator, whenDone);
+    }
+
+    @Override
+    public @Nullable SSLContext trust() {
+        return url.isEncrypted() ? sslContext.get() : null;
     }
 
     @Override

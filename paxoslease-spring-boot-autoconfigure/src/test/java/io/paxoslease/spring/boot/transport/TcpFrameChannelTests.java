@@ -24,9 +24,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,17 +56,23 @@ class TcpFrameChannelTests {
     }
 
     private SocketFrameChannel channel(String url, @Nullable SSLContext context) {
+        return channel(() -> context, url);
+    }
+
+    private SocketFrameChannel channel(Supplier<? extends @Nullable SSLContext> context, String url) {
         SocketFrameChannel channel =
-                SocketFrameChannel.tcp("test", Map.of("n2", URI.create(url)), MAX_RESPONSE, () -> context);
+                SocketFrameChannel.tcp("test", Map.of("n2", URI.create(url)), MAX_RESPONSE, context);
         closeables.add(0, channel);
         return channel;
     }
 
     private TcpFrameServer echo(@Nullable SSLContext context, int port) throws IOException {
-        TcpFrameServer server = new TcpFrameServer(
-                "test",
-                TomcatNode.handler(frame -> new FrameReply(200, frame)),
-                context == null ? null : () -> context);
+        return echo(port, context == null ? null : () -> context);
+    }
+
+    private TcpFrameServer echo(int port, @Nullable Supplier<SSLContext> context) throws IOException {
+        TcpFrameServer server =
+                new TcpFrameServer("test", TomcatNode.handler(frame -> new FrameReply(200, frame)), context);
         closeables.add(server);
         server.open(InetAddress.getLoopbackAddress(), port);
         return server;
@@ -206,6 +215,48 @@ class TcpFrameChannelTests {
             // Often: it shows at a read or at a write.
             for (int i = 0; i < 300; i++) {
                 assertThat(failure(send(channel, new byte[10], LONG))).startsWith("no secure connection to " + url);
+            }
+        }
+
+        @Nested
+        class WhenTrustIsRenewed {
+
+            private final AtomicReference<SSLContext> caller = new AtomicReference<>();
+            private final AtomicReference<SSLContext> member = new AtomicReference<>();
+            private Path key;
+            private Path other;
+            private String url;
+            private SocketFrameChannel channel;
+
+            @BeforeEach
+            void exchangeOnce() throws Exception {
+                key = TestCertificates.keyStore(directory, "localhost");
+                other = TestCertificates.keyStore(directory, "localhost");
+                caller.set(TestCertificates.context(key));
+                member.set(TestCertificates.context(key));
+                url = "tls://localhost:" + echo(0, member::get).port();
+                channel = channel(caller::get, url);
+                assertEchoes(channel, 10);
+            }
+
+            @Test
+            void nothingIsTakenFromWhomItWasWithdrawn() throws Exception {
+                member.set(TestCertificates.trusting(other, key));
+                assertThat(failure(send(channel, new byte[10], LONG))).startsWith("no secure connection to " + url);
+            }
+
+            @Test
+            void nothingIsSentToWhomItWasWithdrawn() throws Exception {
+                caller.set(TestCertificates.trusting(other, key));
+                assertThat(failure(send(channel, new byte[10], LONG))).startsWith("no secure connection to " + url);
+            }
+
+            @Test
+            void noExchangeOfWhoIsTrustedStillIsLost() throws Exception {
+                for (int i = 0; i < 100; i++) {
+                    (i % 2 == 0 ? caller : member).set(TestCertificates.context(key));
+                    assertEchoes(channel, 10);
+                }
             }
         }
 
