@@ -342,7 +342,7 @@ public class Proposer {
     }
 
     /** Whether an attempt is in flight. */
-    public boolean isTrying(String resource) {
+    boolean isTrying(String resource) {
         return attempts.containsKey(resource);
     }
 

@@ -221,6 +221,18 @@ class CellConfigurationTests {
                     .isEqualTo("b");
         }
 
+        @ParameterizedTest
+        @CsvSource({"http, 80, b", "https, 443, c"})
+        void isTheMemberWithThePortThatItsUrlDoesNotName(String scheme, int port, String id) {
+            assertThat(configure(
+                                    "paxoslease.members.a=" + scheme + "://localhost:8081",
+                                    "paxoslease.members." + id + "=" + scheme + "://localhost",
+                                    "server.port=" + port)
+                            .node()
+                            .nodeId())
+                    .isEqualTo(id);
+        }
+
         @Test
         void isTheMemberWithTheManagementPortIfThatIsWhereAcceptorsAnswer() {
             String[] both = with(THREE_LOCAL, "server.port=8082", "management.server.port=8083");
@@ -338,6 +350,11 @@ class CellConfigurationTests {
                     .singleElement()
                     .asString()
                     .contains("2 members", "1 member survives as many");
+            assertThat(configure(with(THREE_LOCAL, "paxoslease.members.d=http://localhost:8084", "server.port=8081"))
+                            .warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("4 members", "3 members survive as many");
         }
 
         @Test
@@ -516,6 +533,31 @@ class CellConfigurationTests {
         })
         void outOfRangeAreRefusedByName(String property, String value) {
             assertThat(refused(property + "=" + value).property()).isEqualTo(property);
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "paxoslease.lease-time=10ms",
+                    "paxoslease.lease-time=7d",
+                    "paxoslease.max-clock-drift=0",
+                    "paxoslease.max-clock-drift=0.49",
+                    "paxoslease.history.events=0",
+                    "paxoslease.history.leases=1",
+                    "paxoslease.round-timeout=1ns",
+                    "paxoslease.round-timeout=9999ms",
+                    "paxoslease.leases.job.lease-time=10s",
+                    "paxoslease.leases.job.priority=10",
+                    "paxoslease.shutdown.drain-timeout=0s"
+                })
+        void areAllowedAtTheEndsOfTheirRange(String setting) {
+            assertThat(configure(setting).standalone()).isTrue();
+        }
+
+        @Test
+        void ofARoundAreWhatIsSet() {
+            assertThat(configure("paxoslease.round-timeout=300ms").node().roundTimeout())
+                    .isEqualTo(Duration.ofMillis(300));
         }
 
         @ParameterizedTest
