@@ -37,10 +37,6 @@ final class EventQueue {
         return events.isEmpty();
     }
 
-    void clear() {
-        events.clear();
-    }
-
     private void makeRoom() {
         for (Iterator<LeaseEvent> each = events.iterator(); each.hasNext(); ) {
             LeaseEvent event = each.next();

@@ -433,6 +433,26 @@ class LeaseEventPublisherTests {
     }
 
     @Test
+    void goesOnHoweverOftenThereWasNothingToTell() {
+        start(Recorder.class);
+        for (int i = 0; i < 300; i++) {
+            tell(Kind.EXTENDED, "jobs", i);
+            assertThat(publisher.awaitTold(Duration.ofSeconds(10))).isTrue();
+        }
+        assertThat(recorder().seen).hasSize(300);
+    }
+
+    @Test
+    void doesNotKeepAThreadThatIsInterruptedWaiting() {
+        start(BlockingInAll.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        Thread.currentThread().interrupt();
+        assertThat(publisher.awaitTold(Duration.ofSeconds(20))).isFalse();
+        assertThat(Thread.interrupted()).isTrue();
+        context.getBean(BlockingInAll.class).go.countDown();
+    }
+
+    @Test
     void waitsForTheEndOfWhatWasAcquired() {
         start(Recorder.class);
         tell(Kind.ACQUIRED, "jobs", 5);

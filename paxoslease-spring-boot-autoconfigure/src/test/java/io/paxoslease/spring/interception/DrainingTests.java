@@ -157,6 +157,33 @@ class DrainingTests {
     }
 
     @Test
+    void knowsWhichOfThemHaveEnded() {
+        run((jobs, guarded) -> {
+            CompletableFuture<String> work = new CompletableFuture<>();
+            jobs.within(() -> {
+                jobs.inner();
+                assertThat(guarded.awaitIdle(Duration.ZERO)).isTrue();
+                jobs.future(work);
+                assertThat(guarded.awaitIdle(Duration.ZERO)).isFalse();
+                return null;
+            });
+            assertThat(guarded.awaitIdle(Duration.ZERO)).isFalse();
+            work.complete("done");
+            assertThat(guarded.awaitIdle(Duration.ZERO)).isTrue();
+        });
+    }
+
+    @Test
+    void saysNothingOfTheCallsToWhoIsInterrupted() {
+        run((jobs, guarded) -> {
+            jobs.future(new CompletableFuture<>());
+            Thread.currentThread().interrupt();
+            assertThat(guarded.awaitIdle(Duration.ofSeconds(20))).isFalse();
+            assertThat(Thread.interrupted()).isTrue();
+        });
+    }
+
+    @Test
     void butForThoseOfOthers() {
         run((jobs, guarded) -> {
             CompletableFuture<String> work = new CompletableFuture<>();

@@ -18,7 +18,9 @@ import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -53,6 +55,21 @@ class LeaderOnlyCallTests {
         @LeaderOnly("orders")
         public OptionalInt optionalInt() {
             return OptionalInt.of(1);
+        }
+
+        @LeaderOnly("orders")
+        public OptionalLong optionalLong() {
+            return OptionalLong.of(1);
+        }
+
+        @LeaderOnly("orders")
+        public OptionalDouble optionalDouble() {
+            return OptionalDouble.of(1);
+        }
+
+        @LeaderOnly("orders")
+        public CompletableFuture<String> failing() {
+            return CompletableFuture.failedFuture(new IllegalStateException("mine"));
         }
 
         @LeaderOnly("orders")
@@ -127,6 +144,8 @@ class LeaderOnlyCallTests {
                     assertThat(service.text()).isNull();
                     assertThat(service.optional()).isEmpty();
                     assertThat(service.optionalInt()).isEmpty();
+                    assertThat(service.optionalLong()).isEmpty();
+                    assertThat(service.optionalDouble()).isEmpty();
                     assertThat(service.future()).isCompletedWithValue(null);
                     assertThat(service.stage().toCompletableFuture()).isCompletedWithValue(null);
                     assertThat(service.plainFuture().get()).isNull();
@@ -181,6 +200,23 @@ class LeaderOnlyCallTests {
                             .hasMessage("mine");
                     assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
                     assertThat(context.getBean(GuardedLeases.class).inFlight()).isZero();
+                });
+    }
+
+    @Test
+    void countsAStageAsItEnds() {
+        leases.lead("orders");
+        Guarded.context(leases)
+                .withBean(Service.class)
+                .withPropertyValues("margin=2s")
+                .run(context -> {
+                    Outcomes outcomes = Outcomes.of(context);
+                    Service service = context.getBean(Service.class);
+                    assertThat(service.future()).isCompleted();
+                    assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
+                    assertThat(service.failing()).isCompletedExceptionally();
+                    assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
+                    assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
                 });
     }
 

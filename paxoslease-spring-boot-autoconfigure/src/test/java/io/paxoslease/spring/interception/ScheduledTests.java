@@ -11,6 +11,7 @@ import io.paxoslease.spring.interception.Guarded.Outcomes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -148,6 +149,43 @@ class ScheduledTests {
         jobs.go().countDown();
         await().until(() -> outcomes.count("jobs", Outcome.RUN) >= 3);
         assertThat(jobs.most().get()).isEqualTo(1);
+    }
+
+    static class Counting {
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch go = new CountDownLatch(1);
+
+        CountDownLatch begun() {
+            return begun;
+        }
+
+        CountDownLatch go() {
+            return go;
+        }
+
+        @Scheduled(cron = Scheduled.CRON_DISABLED)
+        @LeaderOnly(name = "jobs", otherwise = LeaderOnly.Otherwise.THROW)
+        public int count() throws InterruptedException {
+            begun.countDown();
+            go.await(20, TimeUnit.SECONDS);
+            return 7;
+        }
+    }
+
+    @Test
+    void returnZeroWhereTheyWouldOverlapThemselvesAndHaveNoOtherNothing() {
+        leases.lead("jobs");
+        Guarded.context(leases).withBean(Counting.class).run(context -> {
+            Counting counting = context.getBean(Counting.class);
+            ExecutorService pool = Executors.newSingleThreadExecutor();
+            Future<Integer> first = pool.submit(counting::count);
+            pool.shutdown();
+            counting.begun().await();
+            assertThat(counting.count()).isZero();
+            counting.go().countDown();
+            assertThat(first.get(5, TimeUnit.SECONDS)).isEqualTo(7);
+            assertThat(counting.count()).isEqualTo(7);
+        });
     }
 
     static class Direct {
