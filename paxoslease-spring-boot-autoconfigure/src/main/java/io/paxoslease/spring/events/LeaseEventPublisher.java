@@ -12,6 +12,7 @@ import io.paxoslease.spring.LeaseReleasedEvent;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
@@ -133,7 +134,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
         /** Whatever a thread has to do that waits itself: to wait for it would be in vain. */
         boolean isIdleBut(Thread thread) {
-            return !running && events.isEmpty() && busy.values().stream().allMatch(inbox -> inbox.worker == thread);
+            return !running && events.isEmpty() && busy.values().stream().allMatch(inbox -> inbox.isWaitingFor(thread));
         }
     }
 
@@ -144,6 +145,18 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
         @Nullable
         Thread worker;
+
+        /** Whether the listener itself waits for a thread that waits for the listeners: it is that thread, or has asked for the end of the process. */
+        boolean isWaitingFor(@Nullable Thread waiter) {
+            return worker != null && waiter != null && (worker == waiter || isExiting(worker));
+        }
+
+        /** {@code System.exit} does not return, and nothing else tells that a thread is in it. */
+        private static boolean isExiting(Thread thread) {
+            return Arrays.stream(thread.getStackTrace())
+                    .anyMatch(frame -> frame.getClassName().equals(Runtime.class.getName())
+                            && frame.getMethodName().equals("exit"));
+        }
     }
 
     @Override
@@ -312,16 +325,12 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private void leaveBehindIfBusy(LeaseEvent event, ApplicationListener<?> listener, Inbox inbox, Lane lane) {
         Duration patience = PATIENCE.multipliedBy(1 + leftBehind / TURNS);
-        if (!await(patience, () -> lane.busy.get(listener) != inbox || waits(inbox))) {
+        if (!await(patience, () -> lane.busy.get(listener) != inbox || inbox.isWaitingFor(waiter))) {
             inbox.leftBehind = true;
             leftBehind++;
             LOG.warn("Listener " + listener + " has been busy with " + event + " for " + patience
                     + "; the others go on without it");
         }
-    }
-
-    private boolean waits(Inbox inbox) {
-        return inbox.worker != null && inbox.worker == waiter;
     }
 
     private void work(ApplicationListener<?> listener, Inbox inbox, Lane lane) {

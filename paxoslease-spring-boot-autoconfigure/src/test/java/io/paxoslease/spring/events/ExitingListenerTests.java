@@ -1,0 +1,76 @@
+package io.paxoslease.spring.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.paxoslease.spring.LeaseAcquiredEvent;
+import io.paxoslease.spring.LeaseReleasedEvent;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.annotation.Order;
+
+/** A listener that ends the process, as one may that wants to start afresh when the lease is lost. */
+class ExitingListenerTests {
+
+    private static final int STATUS = 7;
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class App {
+
+        public static void main(String... arguments) {
+            SpringApplication.run(App.class, arguments);
+        }
+
+        @Order(1)
+        @EventListener(LeaseAcquiredEvent.class)
+        void exit() {
+            System.exit(STATUS);
+        }
+
+        @Order(2)
+        @EventListener
+        void print(LeaseAcquiredEvent event) {
+            System.out.println("also told: acquired " + event.leaseName());
+        }
+
+        @EventListener
+        void print(LeaseReleasedEvent event) {
+            System.out.println("also told: released " + event.leaseName());
+        }
+    }
+
+    @Test
+    void isNotWaitedFor(@TempDir Path directory) throws Exception {
+        Path output = directory.resolve("output");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        App.class.getName(),
+                        "--spring.main.web-application-type=none",
+                        "--spring.main.banner-mode=off",
+                        "--spring.main.keep-alive=true",
+                        "--paxoslease.leases.jobs.candidate=true")
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(process.exitValue()).isEqualTo(STATUS);
+        assertThat(Files.readString(output, StandardCharsets.UTF_8))
+                .contains("also told: acquired jobs", "also told: released jobs")
+                .doesNotContain("the others go on without it", "still busy");
+    }
+}
