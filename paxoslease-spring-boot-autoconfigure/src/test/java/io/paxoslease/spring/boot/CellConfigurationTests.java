@@ -106,6 +106,20 @@ class CellConfigurationTests {
                             warning.startsWith("Property paxoslease.leases.x.y.priority: PaxosLease does not read it"));
         }
 
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "quartz.laese",
+                    "endpoint.base-paht",
+                    "lease-time.seconds",
+                    "security.shared-secret.value",
+                    "leases.report.priority.high"
+                })
+        void mayBeDeep(String name) {
+            assertThat(UnreadProperties.isRead(ConfigurationPropertyName.of("paxoslease." + name)))
+                    .isFalse();
+        }
+
         /** Whatever reads them. */
         @Test
         void areNoneOfTheNamesInTheMetadata() throws Exception {

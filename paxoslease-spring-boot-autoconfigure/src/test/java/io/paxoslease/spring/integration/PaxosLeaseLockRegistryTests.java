@@ -240,7 +240,9 @@ class PaxosLeaseLockRegistryTests {
         Future<Boolean> waiting = otherThread.submit(() -> {
             Thread.currentThread().interrupt();
             second.obtain(key).lock();
-            return Thread.interrupted() && second.lease(key).isPresent();
+            boolean locked = Thread.interrupted() && second.lease(key).isPresent();
+            second.obtain(key).unlock();
+            return locked;
         });
         assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(100, TimeUnit.MILLISECONDS));
 
