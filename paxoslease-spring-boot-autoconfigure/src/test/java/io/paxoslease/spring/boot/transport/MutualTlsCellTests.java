@@ -135,6 +135,31 @@ class MutualTlsCellTests {
         assertThat(acquireAndRelease(1).fencingToken()).isGreaterThan(before.fencingToken());
     }
 
+    @Test
+    void takesNoMoreFramesOfTheFormerKeyOnAnOpenConnection() throws Exception {
+        start(0, Way.TCP);
+        SSLContext former = TestCertificates.context(keyStore);
+        try (SocketFrameChannel open = channel(former)) {
+            assertThat(tcpStatus(open)).isEqualTo(NOT_A_FRAME);
+            replaceKey();
+            await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), Way.TCP));
+            assertThatIOException().isThrownBy(() -> tcpStatus(open)).withMessageContaining("no secure connection");
+        }
+    }
+
+    /** It knows no better, and so nodes are to be restarted where trust is withdrawn. */
+    @Test
+    void theWebServerTakesThemOnAnOpenConnection() throws Exception {
+        start(0, Way.HTTP);
+        HttpClient open = HttpClient.newBuilder()
+                .sslContext(TestCertificates.context(keyStore))
+                .build();
+        assertThat(httpStatus(open)).isEqualTo(NOT_A_FRAME_TO_HTTP);
+        replaceKey();
+        await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), Way.HTTP));
+        assertThat(httpStatus(open)).isEqualTo(NOT_A_FRAME_TO_HTTP);
+    }
+
     /** The web server need not ask for certificates where frames have a port of their own. */
     @Test
     void doesNotAnswerInTheWebServerToo() throws Exception {
@@ -210,10 +235,11 @@ class MutualTlsCellTests {
     }
 
     private int httpStatus(SSLContext context) throws IOException, InterruptedException {
-        return HttpClient.newBuilder()
-                .sslContext(context)
-                .build()
-                .send(
+        return httpStatus(HttpClient.newBuilder().sslContext(context).build());
+    }
+
+    private int httpStatus(HttpClient client) throws IOException, InterruptedException {
+        return client.send(
                         HttpRequest.newBuilder(URI.create("https://localhost:" + ports[0] + "/paxoslease/messages"))
                                 .timeout(Duration.ofSeconds(20))
                                 .POST(HttpRequest.BodyPublishers.ofString("x"))
@@ -223,8 +249,18 @@ class MutualTlsCellTests {
     }
 
     private int tcpStatus(SSLContext context) throws IOException, InterruptedException {
-        try (SocketFrameChannel channel = SocketFrameChannel.tcp(
-                "stranger", Map.of("n0", URI.create("tls://localhost:" + ports[2])), 1_000, () -> context)) {
+        try (SocketFrameChannel channel = channel(context)) {
+            return tcpStatus(channel);
+        }
+    }
+
+    private SocketFrameChannel channel(SSLContext context) {
+        return SocketFrameChannel.tcp(
+                "stranger", Map.of("n0", URI.create("tls://localhost:" + ports[2])), 1_000, () -> context);
+    }
+
+    private static int tcpStatus(SocketFrameChannel channel) throws IOException, InterruptedException {
+        try {
             return channel.exchange("n0", new byte[1], Duration.ofSeconds(20).toNanos())
                     .toCompletableFuture()
                     .get()
