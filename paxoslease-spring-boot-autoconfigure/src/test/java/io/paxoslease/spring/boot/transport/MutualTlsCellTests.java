@@ -156,7 +156,12 @@ class MutualTlsCellTests {
                 .build();
         assertThat(httpStatus(open)).isEqualTo(NOT_A_FRAME_TO_HTTP);
         replaceKey();
-        await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), Way.HTTP));
+        // In use meanwhile, so that neither side closes it for being idle.
+        await().atMost(LONG)
+                .pollInterval(Duration.ofMillis(500))
+                .ignoreExceptions()
+                .until(() -> httpStatus(open) == NOT_A_FRAME_TO_HTTP
+                        && answersTo(TestCertificates.context(keyStore), Way.HTTP));
         assertThat(httpStatus(open)).isEqualTo(NOT_A_FRAME_TO_HTTP);
     }
 
