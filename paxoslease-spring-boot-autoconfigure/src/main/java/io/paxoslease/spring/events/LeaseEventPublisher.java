@@ -383,7 +383,8 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     }
 
     /**
-     * The same while another thread waits for this one: if that is a listener's, which closes the context for example, it is left out.
+     * The same while another thread waits for this one: if that is a listener's, which closes the context for example, it is left out. So is a
+     * listener that is in {@code System.exit}.
      *
      * @param atMost how long to wait at most
      * @param whoWaits the thread that waits
@@ -417,7 +418,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     /**
      * Takes nothing new, tells the end of every tenure that has none yet (as lost: nothing else is known), and waits a little for
-     * the listeners; those that block are interrupted. A listener may call it, and is not waited for then.
+     * the listeners; those that block are interrupted. A listener may call it, or {@code System.exit}, and is not waited for then.
      */
     @Override
     public void close() {

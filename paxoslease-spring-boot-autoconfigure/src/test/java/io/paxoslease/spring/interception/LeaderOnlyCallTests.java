@@ -25,6 +25,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.core.annotation.AliasFor;
 
 /** What a call of a guarded method does. */
@@ -108,145 +110,128 @@ class LeaderOnlyCallTests {
         }
     }
 
-    @Test
-    void runsOnlyWhileTheLeaseIsHeldAndAsksAtEachCall() {
+    private void run(ContextConsumer<AssertableApplicationContext> scenario) {
         Guarded.context(leases)
                 .withBean(Service.class)
                 .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Service service = context.getBean(Service.class);
-                    Outcomes outcomes = Outcomes.of(context);
+                .run(scenario);
+    }
 
-                    service.run();
-                    assertThat(runs(service)).isZero();
+    @Test
+    void runsOnlyWhileTheLeaseIsHeldAndAsksAtEachCall() {
+        run(context -> {
+            Service service = context.getBean(Service.class);
+            Outcomes outcomes = Outcomes.of(context);
 
-                    FakeLeases.FakeLease lease = leases.lead("orders");
-                    service.run();
-                    assertThat(runs(service)).isEqualTo(1);
-                    assertThat(lease(service)).isSameAs(lease);
-                    assertThat(Lease.current()).isEmpty();
+            service.run();
+            assertThat(runs(service)).isZero();
 
-                    leases.lose("orders");
-                    service.run();
-                    assertThat(runs(service)).isEqualTo(1);
-                    assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
-                    assertThat(outcomes.count("orders", Outcome.SKIPPED)).isEqualTo(2);
-                });
+            FakeLeases.FakeLease lease = leases.lead("orders");
+            service.run();
+            assertThat(runs(service)).isEqualTo(1);
+            assertThat(lease(service)).isSameAs(lease);
+            assertThat(Lease.current()).isEmpty();
+
+            leases.lose("orders");
+            service.run();
+            assertThat(runs(service)).isEqualTo(1);
+            assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
+            assertThat(outcomes.count("orders", Outcome.SKIPPED)).isEqualTo(2);
+        });
     }
 
     @Test
     void returnsWhatStandsForNothingWhenSkipped() {
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Service service = context.getBean(Service.class);
-                    assertThat(service.text()).isNull();
-                    assertThat(service.optional()).isEmpty();
-                    assertThat(service.optionalInt()).isEmpty();
-                    assertThat(service.optionalLong()).isEmpty();
-                    assertThat(service.optionalDouble()).isEmpty();
-                    assertThat(service.future()).isCompletedWithValue(null);
-                    assertThat(service.stage().toCompletableFuture()).isCompletedWithValue(null);
-                    assertThat(service.plainFuture().get()).isNull();
-                });
+        run(context -> {
+            Service service = context.getBean(Service.class);
+            assertThat(service.text()).isNull();
+            assertThat(service.optional()).isEmpty();
+            assertThat(service.optionalInt()).isEmpty();
+            assertThat(service.optionalLong()).isEmpty();
+            assertThat(service.optionalDouble()).isEmpty();
+            assertThat(service.future()).isCompletedWithValue(null);
+            assertThat(service.stage().toCompletableFuture()).isCompletedWithValue(null);
+            assertThat(service.plainFuture().get()).isNull();
+        });
     }
 
     @Test
     void returnsWhatTheMethodReturnsWhenItRuns() {
         leases.lead("orders");
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Service service = context.getBean(Service.class);
-                    assertThat(service.text()).isEqualTo("ran");
-                    assertThat(service.optional()).contains("ran");
-                    assertThat(service.future()).isCompletedWithValue("ran");
-                    assertThat(service.number()).isEqualTo(7);
-                });
+        run(context -> {
+            Service service = context.getBean(Service.class);
+            assertThat(service.text()).isEqualTo("ran");
+            assertThat(service.optional()).contains("ran");
+            assertThat(service.future()).isCompletedWithValue("ran");
+            assertThat(service.number()).isEqualTo(7);
+        });
     }
 
     @Test
     void throwsWithTheHintedLeaderWhenAskedTo() {
         leases.election("orders").hint = new LeaderHint("node-9", Duration.ofSeconds(3));
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Outcomes outcomes = Outcomes.of(context);
-                    assertThatExceptionOfType(NotLeaderException.class)
-                            .isThrownBy(() -> context.getBean(Service.class).number())
-                            .satisfies(refused -> {
-                                assertThat(refused.leaseName()).isEqualTo("orders");
-                                assertThat(refused.leader()).contains("node-9");
-                            })
-                            .withMessageContaining("'orders'")
-                            .withMessageContaining("'node-9'");
-                    assertThat(outcomes.count("orders", Outcome.REFUSED)).isEqualTo(1);
-                });
+        run(context -> {
+            Outcomes outcomes = Outcomes.of(context);
+            assertThatExceptionOfType(NotLeaderException.class)
+                    .isThrownBy(() -> context.getBean(Service.class).number())
+                    .satisfies(refused -> {
+                        assertThat(refused.leaseName()).isEqualTo("orders");
+                        assertThat(refused.leader()).contains("node-9");
+                    })
+                    .withMessageContaining("'orders'")
+                    .withMessageContaining("'node-9'");
+            assertThat(outcomes.count("orders", Outcome.REFUSED)).isEqualTo(1);
+        });
     }
 
     @Test
     void passesOnWhatTheMethodThrows() {
         leases.lead("orders");
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Outcomes outcomes = Outcomes.of(context);
-                    assertThatThrownBy(() -> context.getBean(Service.class).fail())
-                            .isInstanceOf(IllegalArgumentException.class)
-                            .hasMessage("mine");
-                    assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
-                    assertThat(context.getBean(GuardedLeases.class).inFlight()).isZero();
-                });
+        run(context -> {
+            Outcomes outcomes = Outcomes.of(context);
+            assertThatThrownBy(() -> context.getBean(Service.class).fail())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("mine");
+            assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
+            assertThat(context.getBean(GuardedLeases.class).inFlight()).isZero();
+        });
     }
 
     @Test
     void countsAStageAsItEnds() {
         leases.lead("orders");
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Outcomes outcomes = Outcomes.of(context);
-                    Service service = context.getBean(Service.class);
-                    assertThat(service.future()).isCompleted();
-                    assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
-                    assertThat(service.failing()).isCompletedExceptionally();
-                    assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
-                    assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
-                });
+        run(context -> {
+            Outcomes outcomes = Outcomes.of(context);
+            Service service = context.getBean(Service.class);
+            assertThat(service.future()).isCompleted();
+            assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
+            assertThat(service.failing()).isCompletedExceptionally();
+            assertThat(outcomes.count("orders", Outcome.FAILED)).isEqualTo(1);
+            assertThat(outcomes.count("orders", Outcome.RUN)).isEqualTo(1);
+        });
     }
 
     @Test
     void skipsWhenLessIsLeftThanAskedFor() {
         FakeLeases.FakeLease lease = leases.lead("orders");
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Service service = context.getBean(Service.class);
-                    lease.remaining = Duration.ofSeconds(2);
-                    assertThat(service.withMargin()).isEqualTo("ran");
-                    lease.remaining = Duration.ofMillis(1999);
-                    assertThat(service.withMargin()).isNull();
-                });
+        run(context -> {
+            Service service = context.getBean(Service.class);
+            lease.remaining = Duration.ofSeconds(2);
+            assertThat(service.withMargin()).isEqualTo("ran");
+            lease.remaining = Duration.ofMillis(1999);
+            assertThat(service.withMargin()).isNull();
+        });
     }
 
     @Test
     void fillsLeaseParametersThatTheCallerLeavesEmpty() {
         FakeLeases.FakeLease held = leases.lead("orders");
         Lease own = new FakeLeases().lead("own");
-        Guarded.context(leases)
-                .withBean(Service.class)
-                .withPropertyValues("margin=2s")
-                .run(context -> {
-                    Service service = context.getBean(Service.class);
-                    assertThat(service.withLease("a", own, null)).containsExactly("a", own, held);
-                    assertThat(service.withLease("a", null, null)).containsExactly("a", held, held);
-                });
+        run(context -> {
+            Service service = context.getBean(Service.class);
+            assertThat(service.withLease("a", own, null)).containsExactly("a", own, held);
+            assertThat(service.withLease("a", null, null)).containsExactly("a", held, held);
+        });
     }
 
     private static int runs(Service proxy) {

@@ -77,16 +77,11 @@ final class SocketMember {
         if (closed) {
             throw url.closed();
         }
-        SocketConnection connection = pollIdle();
-        if (connection != null) {
-            send(connection, exchange);
-        } else if (isSlotFree()) {
-            resolve(exchange);
-        } else if (waiting.size() < MAX_WAITING) {
-            waiting.add(exchange);
-        } else {
+        if (waiting.size() >= MAX_WAITING) {
             throw url.tooBusy();
         }
+        waiting.add(exchange);
+        startWaiting();
     }
 
     private @Nullable SocketConnection pollIdle() {
@@ -160,6 +155,7 @@ final class SocketMember {
         fail(exchange, url.noConnection(failure));
     }
 
+    /** As many as there are connections for: nothing waits while one is idle or a slot is free. */
     private void startWaiting() {
         while (!waiting.isEmpty()) {
             SocketConnection connection = pollIdle();

@@ -126,8 +126,7 @@ class MutualTlsCellTests {
         start(1, way);
         Lease before = acquireAndRelease(0);
 
-        replaceKey();
-        await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), way));
+        renewKey(way);
         // Knows the new key only, and has no majority without one of the others.
         applications.remove(1).close();
         start(1, way);
@@ -141,8 +140,7 @@ class MutualTlsCellTests {
         SSLContext former = TestCertificates.context(keyStore);
         try (SocketFrameChannel open = channel(former)) {
             assertThat(tcpStatus(open)).isEqualTo(NOT_A_FRAME);
-            replaceKey();
-            await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), Way.TCP));
+            renewKey(Way.TCP);
             assertThatIOException().isThrownBy(() -> tcpStatus(open)).withMessageContaining("no secure connection");
         }
     }
@@ -183,6 +181,12 @@ class MutualTlsCellTests {
                                 .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[10]))
                                 .build(),
                         BodyHandlers.ofString());
+    }
+
+    /** Until the first node takes the new one. */
+    private void renewKey(Way way) throws Exception {
+        replaceKey();
+        await().atMost(LONG).ignoreExceptions().until(() -> answersTo(TestCertificates.context(keyStore), way));
     }
 
     private void replaceKey() throws Exception {
