@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.wire.FrameReply;
+import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -115,6 +116,33 @@ class TcpFrameChannelTests {
         thread.setDaemon(true);
         thread.start();
         return "tcp://127.0.0.1:" + server.getLocalPort();
+    }
+
+    /** A member with a thread for each connection and one more, which answers a frame on it when it is told to. */
+    private String echoing(SSLContext context, CountDownLatch arrived, CountDownLatch go) throws IOException {
+        ServerSocket server =
+                context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        closeables.add(server);
+        for (long i = arrived.getCount(); i >= 0; i--) {
+            Thread thread = new Thread(() -> {
+                try (Socket socket = server.accept()) {
+                    DataInputStream in = new DataInputStream(socket.getInputStream());
+                    byte[] frame = in.readNBytes(in.readInt());
+                    arrived.countDown();
+                    go.await();
+                    DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+                    out.writeInt(frame.length);
+                    out.writeShort(200);
+                    out.write(frame);
+                    assertThat(in.skip(Long.MAX_VALUE)).isNotNegative();
+                } catch (IOException | InterruptedException ended) {
+                    // the test looks at the other side
+                }
+            });
+            thread.setDaemon(true);
+            thread.start();
+        }
+        return "tls://localhost:" + server.getLocalPort();
     }
 
     @Test
@@ -249,6 +277,29 @@ class TcpFrameChannelTests {
             void nothingIsSentToWhomItWasWithdrawn() throws Exception {
                 caller.set(TestCertificates.trusting(other, key));
                 assertThat(failure(send(channel, new byte[10], LONG))).startsWith("no secure connection to " + url);
+            }
+
+            /** It was asked for before, but nothing has been sent. */
+            @Test
+            void nothingThatWaitedForAConnectionIsSentEither() throws Exception {
+                CountDownLatch arrived = new CountDownLatch(SocketMember.MAX_CONNECTIONS);
+                CountDownLatch go = new CountDownLatch(1);
+                SocketFrameChannel busy = channel(caller::get, echoing(member.get(), arrived, go));
+                List<CompletableFuture<FrameReply>> sent = new ArrayList<>();
+                for (int i = 0; i < SocketMember.MAX_CONNECTIONS; i++) {
+                    sent.add(send(busy, new byte[10], LONG));
+                }
+                arrived.await();
+                CompletableFuture<FrameReply> waiting = send(busy, new byte[10], LONG);
+
+                caller.set(TestCertificates.trusting(other, key));
+                go.countDown();
+
+                assertThat(failure(waiting)).startsWith("no secure connection");
+                assertThat(sent)
+                        .allSatisfy(answered -> assertThat(answered)
+                                .succeedsWithin(Duration.ofSeconds(20))
+                                .returns(200, FrameReply::status));
             }
 
             @Test
