@@ -376,7 +376,14 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             withdraw(claim);
         }
         throw new LeaseUnavailableException(
-                "Lease '" + name + "' could not be acquired within " + maxWait + ": " + claim.unavailableReason);
+                "Lease '" + name + "' could not be acquired within " + maxWait + ": " + whyUnavailable(claim));
+    }
+
+    private String whyUnavailable(Claim claim) {
+        if (loop.isFailed()) {
+            return "this node failed because of a defect; restart it";
+        }
+        return loop.isClosed() ? "this node was closed" : claim.unavailableReason;
     }
 
     private Claim submitOnce(String name, Duration time) {

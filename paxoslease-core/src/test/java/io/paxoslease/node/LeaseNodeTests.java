@@ -297,9 +297,32 @@ class LeaseNodeTests {
         void saysWhyItGaveUp() {
             taken("job");
 
+            assertUnavailable(node, "this node itself seeks or holds the lease already");
+        }
+
+        @Test
+        void saysThatTheNodeWasClosed() {
+            node.close();
+
+            assertUnavailable(node, "this node was closed");
+        }
+
+        @Test
+        void saysThatTheNodeFailed() {
+            Silence broken = new Silence();
+            broken.defect.set(new IllegalStateException("planted"));
+            try (LeaseNode member = new LeaseNode(memberOfThree(), broken, new SplittableRandom(3), clock)) {
+                member.start();
+                member.tryAcquire("other", TIME);
+
+                assertUnavailable(member, "this node failed because of a defect; restart it");
+            }
+        }
+
+        private void assertUnavailable(LeaseNode asked, String reason) {
             assertThatExceptionOfType(LeaseUnavailableException.class)
-                    .isThrownBy(() -> node.acquire("job", TIME, Duration.ZERO))
-                    .withMessageContainingAll("'job'", "PT0S");
+                    .isThrownBy(() -> asked.acquire("job", TIME, Duration.ZERO))
+                    .withMessage("Lease 'job' could not be acquired within PT0S: " + reason);
         }
 
         @Test
