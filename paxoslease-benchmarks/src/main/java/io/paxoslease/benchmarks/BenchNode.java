@@ -4,39 +4,24 @@ import com.sun.management.OperatingSystemMXBean;
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
-import io.paxoslease.node.NodeClock;
-import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.RequestHandler;
-import io.paxoslease.protocol.Cell;
-import io.paxoslease.protocol.Timing;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
-import io.paxoslease.spring.boot.transport.SocketFrameChannel;
 import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
 import io.paxoslease.wire.FrameServer;
-import io.paxoslease.wire.FrameTransport;
 import io.paxoslease.wire.WireListener;
-import io.paxoslease.wire.WireSettings;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -45,9 +30,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import java.util.logging.Level;
-import java.util.logging.Logger;
-import javax.net.ssl.SSLContext;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
 
@@ -59,14 +41,11 @@ import org.springframework.boot.web.server.WebServer;
 final class BenchNode {
 
     private static final byte[] ECHO = new byte[150];
-    private static final String TRANSPORT = System.getProperty("transport", "http");
-    private static final boolean TCP = !TRANSPORT.equals("http");
 
+    private final BenchCell cell;
     private final LeaseNode node;
     private final FrameChannel echo;
     private final String echoPeer;
-    private final LongAdder frames = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
     private final LongAdder extensions = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder lost = new LongAdder();
@@ -75,46 +54,18 @@ final class BenchNode {
     private final ThreadCosts costs = new ThreadCosts();
     private boolean listening;
 
-    private BenchNode(String nodeId, long maxLeaseMillis, boolean oneRoundTrip, int[] ports)
-            throws IOException, GeneralSecurityException {
-        Map<String, URI> peers = new LinkedHashMap<>();
-        for (int i = 0; i < ports.length; i++) {
-            peers.put("n" + (i + 1), URI.create(TRANSPORT + "://127.0.0.1:" + ports[i]));
-        }
-        Cell cell = new Cell("bench", List.copyOf(peers.keySet()));
-        Map<String, URI> all = Map.copyOf(peers);
-        int port = ports[Integer.parseInt(nodeId.substring(1)) - 1];
-        peers.remove(nodeId);
-        Timing timing = new Timing(TimeUnit.MILLISECONDS.toNanos(maxLeaseMillis), 0.01);
-        NodeSettings settings = new NodeSettings(
-                nodeId,
-                cell,
-                timing,
-                Duration.ofMillis(maxLeaseMillis),
-                Duration.ofSeconds(1),
-                false,
-                oneRoundTrip,
-                1 << 28,
-                Map.of());
-        WireSettings wire = new WireSettings(
-                cell, timing, settings.roundTimeout(), List.of(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
-        SSLContext tls =
-                TRANSPORT.equals("tls") ? SharedCertificate.context(Path.of(System.getProperty("certificate"))) : null;
-        FrameChannel channel = TCP
-                ? SocketFrameChannel.tcp(nodeId, peers, wire.maxFrameBytes(), () -> tls)
-                : SocketFrameChannel.http(nodeId, peers, "/paxoslease", wire.maxFrameBytes());
-        FrameTransport transport = new FrameTransport(wire, counted(channel), WireListener.NONE, NodeClock.SYSTEM);
+    private BenchNode(String nodeId, BenchCell cell) throws IOException {
+        this.cell = cell;
         SecureRandom random = new SecureRandom();
-        this.node = new LeaseNode(settings, transport, random);
-        this.echo = TCP
-                ? SocketFrameChannel.tcp("echo", all, wire.maxFrameBytes(), () -> tls)
-                : SocketFrameChannel.http("echo", all, "/echo", wire.maxFrameBytes());
-        this.echoPeer = peers.isEmpty() ? nodeId : peers.keySet().iterator().next();
-        FrameServer server = new FrameServer(node.incarnation(), wire, node, WireListener.NONE, random);
+        this.node = cell.node(nodeId, random);
+        Map<String, URI> others = cell.others(nodeId);
+        this.echoPeer = others.isEmpty() ? nodeId : others.keySet().iterator().next();
+        this.echo = cell.channel("echo", cell.others(""), "/echo");
+        FrameServer server = new FrameServer(node.incarnation(), cell.wire, node, WireListener.NONE, random);
         FrameHandler mirror = new FrameHandler() {
             @Override
             public int maxFrameBytes() {
-                return wire.maxFrameBytes();
+                return cell.wire.maxFrameBytes();
             }
 
             @Override
@@ -122,8 +73,9 @@ final class BenchNode {
                 return new FrameReply(200, frame);
             }
         };
-        if (TCP) {
-            new TcpFrameServer(nodeId, echoing(server, mirror), tls == null ? null : () -> tls)
+        int port = cell.port(nodeId);
+        if (BenchCell.TCP) {
+            new TcpFrameServer(nodeId, echoing(server, mirror), cell.tls == null ? null : () -> cell.tls)
                     .open(InetAddress.getLoopbackAddress(), port);
         } else {
             WebServer web = new TomcatServletWebServerFactory(port).getWebServer(context -> {
@@ -148,26 +100,6 @@ final class BenchNode {
             @Override
             public FrameReply handle(byte[] frame) {
                 return (Arrays.equals(frame, ECHO) ? mirror : server).handle(frame);
-            }
-        };
-    }
-
-    private FrameChannel counted(FrameChannel channel) {
-        return new FrameChannel() {
-            @Override
-            public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
-                frames.increment();
-                bytes.add(frame.length);
-                return channel.exchange(member, frame, timeoutNanos).whenComplete((reply, failure) -> {
-                    if (reply != null) {
-                        bytes.add(reply.body().length);
-                    }
-                });
-            }
-
-            @Override
-            public void close() {
-                channel.close();
             }
         };
     }
@@ -197,23 +129,14 @@ final class BenchNode {
     }
 
     public static void main(String[] arguments) throws Exception {
-        Logger.getLogger("").setLevel(Level.SEVERE);
-        int[] ports = new int[arguments.length - 3];
-        for (int i = 0; i < ports.length; i++) {
-            ports[i] = Integer.parseInt(arguments[i + 3]);
-        }
-        BenchNode node =
-                new BenchNode(arguments[0], Long.parseLong(arguments[1]), Boolean.parseBoolean(arguments[2]), ports);
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        while (node.node.acceptorState() != RequestHandler.AcceptorState.VOTING) {
-            Thread.sleep(20);
-        }
-        System.out.println("ready");
-        String line;
-        while ((line = in.readLine()) != null) {
-            System.out.println(node.perform(line.split(" ")));
-        }
-        System.exit(0);
+        BenchCell.serve(() -> {
+            BenchNode node =
+                    new BenchNode(arguments[0], new BenchCell(Arrays.copyOfRange(arguments, 1, arguments.length)));
+            while (node.node.acceptorState() != RequestHandler.AcceptorState.VOTING) {
+                Thread.sleep(20);
+            }
+            return node::perform;
+        });
     }
 
     private String perform(String[] words) throws Exception {
@@ -383,7 +306,8 @@ final class BenchNode {
     private String counters() {
         long process =
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
-        return frames.sum() + " " + bytes.sum() + " " + extensions.sum() + " " + failed.sum() + " " + lost.sum() + " "
+        return cell.frames.sum() + " " + cell.bytes.sum() + " " + extensions.sum() + " " + failed.sum() + " "
+                + lost.sum() + " "
                 + costs.nanos() + " " + System.nanoTime() + " " + process + " " + held.sum() + " "
                 + costs.allocatedBytes();
     }

@@ -26,6 +26,8 @@ import java.util.stream.Collectors;
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark holding [oneRoundTrip] [heap] [leases] [leaseMillis] [seconds] [takenPerSecond]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark handover [oneRoundTrip] [rounds]
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark takeover [oneRoundTrip] [rounds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark contention [oneRoundTrip] [rounds]
+ *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark nodes [oneRoundTrip] [seconds]
  * </pre>
  */
 public final class CellBenchmark {
@@ -40,6 +42,8 @@ public final class CellBenchmark {
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
     private static final long WARM_UP_LEASES = Long.getLong("warm.up.leases", 50_000);
     private static final long WARM_UP_MILLIS = 10_000;
+    private static final long CALM_MILLIS = 15_000;
+    private static final int[] CONTENDERS = {2, 3, 5, 8, 10, 15, 20, 30, 40, 50};
 
     private CellBenchmark() {}
 
@@ -72,6 +76,8 @@ public final class CellBenchmark {
             case "idle" -> idle(oneRoundTrip, number(arguments, 2, 10));
             case "handover" -> handover(oneRoundTrip, (int) number(arguments, 2, 200));
             case "takeover" -> takeover(oneRoundTrip, (int) number(arguments, 2, 40));
+            case "contention" -> contention(oneRoundTrip, (int) number(arguments, 2, 200));
+            case "nodes" -> nodes(oneRoundTrip, number(arguments, 2, 41));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -260,6 +266,73 @@ public final class CellBenchmark {
         }
     }
 
+    /** Nodes that are no members seek one free lease at the same time, a new name each time, until one has it. */
+    private static void contention(boolean oneRoundTrip, int rounds) throws Exception {
+        try (Nodes cell = new Nodes(1_000, oneRoundTrip, "256m")) {
+            cell.warmUp();
+            Crowd.Process crowd = cell.startCrowd(CONTENDERS[CONTENDERS.length - 1]);
+            for (int i = 0; i < rounds; i++) {
+                crowd.contest("warm" + i, CONTENDERS[i % CONTENDERS.length]);
+            }
+            for (int contenders : CONTENDERS) {
+                long[] before = crowd.counters();
+                List<Long> nanos = new ArrayList<>();
+                for (int i = 0; i < rounds; i++) {
+                    long took = crowd.contest("lease" + contenders + "-" + i, contenders);
+                    if (took >= 0) {
+                        nanos.add(took);
+                    }
+                }
+                long[] spent = minus(crowd.counters(), before);
+                System.out.printf(
+                        Locale.ROOT,
+                        "%2d nodes: %d of %d not within %d ms; %.0f frames and %.0f bytes in each; ",
+                        contenders,
+                        rounds - nanos.size(),
+                        rounds,
+                        Crowd.LONGEST_CONTEST_MILLIS,
+                        spent[0] / (double) rounds,
+                        spent[1] / (double) rounds);
+                print("until one had it", nanos.stream().mapToLong(each -> each).toArray());
+            }
+        }
+    }
+
+    /** What a cell costs in which there are more and more nodes that are no members: with nothing to do, and as candidates of a lease that another has. */
+    private static void nodes(boolean oneRoundTrip, long seconds) throws Exception {
+        for (int all : new int[] {10, 50, 100}) {
+            try (Nodes cell = new Nodes(10_000, oneRoundTrip, "256m")) {
+                cell.warmUp();
+                Crowd.Process crowd = cell.startCrowd(all - SIZE);
+                Thread.sleep(CALM_MILLIS);
+                traffic(all + " nodes with nothing to do", cell, crowd, seconds);
+                cell.nodes.get(0).ask("elect leader");
+                cell.awaitLeader();
+                crowd.elect("leader");
+                Thread.sleep(CALM_MILLIS);
+                traffic("all but the members candidates of a lease of 10 s", cell, crowd, seconds);
+            }
+        }
+    }
+
+    private static void traffic(String what, Nodes cell, Crowd.Process crowd, long seconds) throws Exception {
+        long[] before = cell.counters();
+        long[] crowdBefore = crowd.counters();
+        long[] acceptorBefore = cell.nodes.get(SIZE - 1).counters();
+        Thread.sleep(seconds * 1_000);
+        long[] acceptor = minus(cell.nodes.get(SIZE - 1).counters(), acceptorBefore);
+        long[] crowdSpent = minus(crowd.counters(), crowdBefore);
+        long[] spent = minus(cell.counters(), before);
+        double clock = acceptor[6] / 1e9;
+        System.out.printf(
+                Locale.ROOT,
+                "%s: %.1f frames/s, %.0f bytes/s; an acceptor %.2f %% of a core%n",
+                what,
+                (spent[0] + crowdSpent[0]) / clock,
+                (spent[1] + crowdSpent[1]) / clock,
+                acceptor[7] / clock / 1e7);
+    }
+
     /** When one of the nodes acquired the lease, which was after the instant. */
     private static long awaitAcquired(List<Node> nodes, long after) throws Exception {
         long first = Long.MAX_VALUE;
@@ -334,10 +407,21 @@ public final class CellBenchmark {
         }
 
         private Node start(String nodeId) throws IOException {
+            return new Node(nodeId, processes.start(options, BenchNode.class, arguments(nodeId)));
+        }
+
+        /** Nodes of one more process that are no members. */
+        Crowd.Process startCrowd(int size) throws Exception {
+            Processes.Child crowd = processes.start(options, Crowd.class, arguments(Integer.toString(size)));
+            crowd.awaitReady();
+            return new Crowd.Process(crowd);
+        }
+
+        private List<String> arguments(String first) {
             List<String> arguments =
-                    new ArrayList<>(List.of(nodeId, Long.toString(maxLeaseMillis), Boolean.toString(oneRoundTrip)));
+                    new ArrayList<>(List.of(first, Long.toString(maxLeaseMillis), Boolean.toString(oneRoundTrip)));
             arguments.addAll(ports);
-            return new Node(nodeId, processes.start(options, BenchNode.class, arguments));
+            return arguments;
         }
 
         /** So that what is measured is compiled, as it is after an hour of extensions. */
