@@ -340,8 +340,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     /**
-     * A scheduler that is stopped before this is waited for until its runs have ended: what only scheduled methods need moves to another node
-     * meanwhile.
+     * Spring's scheduler begins no more runs from here on, and beans that stop before this one, as containers of listeners do, may take long:
+     * what only scheduled methods need moves to another node meanwhile.
      */
     private void giveUpScheduled() {
         GuardedLeases leases = running ? guarded.getIfAvailable() : null;

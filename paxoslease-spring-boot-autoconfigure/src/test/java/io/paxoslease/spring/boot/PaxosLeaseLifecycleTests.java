@@ -162,7 +162,7 @@ class PaxosLeaseLifecycleTests {
         public void tick() {}
     }
 
-    /** Stands for a scheduler, which is stopped in the same phase and waits for its runs. */
+    /** Stands for a container of listeners, which is stopped in the same phase and may take long. */
     static class Waiting implements SmartLifecycle {
         private final ConfigurableApplicationContext context;
         private final List<String> ledMeanwhile = new CopyOnWriteArrayList<>();
