@@ -53,6 +53,17 @@ public final class BoundedLease {
     }
 
     /**
+     * Sets another end, unless the present one is later.
+     *
+     * @param atLeast how much longer the lease is wanted from now on, or {@link BoundedLeases#UNBOUNDED}
+     * @return whether the lease is held until then unless it is lost; false if it had ended before
+     */
+    public synchronized boolean prolongToAtLeast(Duration atLeast) {
+        long now = System.nanoTime();
+        return now + nanos(atLeast) - endNanos > 0 ? prolong(atLeast) : isHeld();
+    }
+
+    /**
      * Says that the lease is not used any more, and gives it up later.
      *
      * @param time how much longer others are excluded while this process lives

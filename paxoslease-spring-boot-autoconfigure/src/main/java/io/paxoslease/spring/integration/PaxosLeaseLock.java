@@ -105,8 +105,12 @@ final class PaxosLeaseLock implements DistributedLock {
         try {
             BoundedLease held = lease;
             if (local.getHoldCount() > 1 && held != null) {
-                if (!held.isHeld()) {
+                // Whoever comes in again may count on the time that it asks for.
+                if (!held.prolongToAtLeast(ttl)) {
                     throw new ConcurrentModificationException(expired());
+                }
+                if (ttl.compareTo(timeToLive) > 0) {
+                    timeToLive = ttl;
                 }
                 entered = true;
             } else {

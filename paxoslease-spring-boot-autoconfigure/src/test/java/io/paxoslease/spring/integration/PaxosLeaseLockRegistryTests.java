@@ -184,6 +184,30 @@ class PaxosLeaseLockRegistryTests {
         lock.unlock();
     }
 
+    /** As with the JDBC and Redis registries, which set the time anew each time; but never to an earlier one. */
+    @Test
+    void whoEntersAgainHasTheTimeToLiveThatItAsksFor() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        lock.lock(Duration.ofSeconds(1));
+        assertThat(lock.tryLock(Duration.ZERO, Duration.ofSeconds(4))).isTrue();
+        lock.lock(Duration.ofMillis(1));
+        Thread.sleep(1_500);
+        assertThat(first.lease(key)).isPresent();
+
+        first.renewLock(key);
+        Thread.sleep(2_500);
+        assertThat(first.lease(key)).isPresent();
+        lock.lock();
+        Thread.sleep(2_000);
+
+        lock.unlock();
+        lock.unlock();
+        lock.unlock();
+        lock.unlock();
+        assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
+    }
+
     @Test
     void anExpiredLockIsNotRenewed() {
         DistributedLock lock = first.obtain(key);
