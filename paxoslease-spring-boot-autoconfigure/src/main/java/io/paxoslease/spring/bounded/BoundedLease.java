@@ -48,7 +48,7 @@ public final class BoundedLease {
         if (!isHeld()) {
             return false;
         }
-        endAfter(System.nanoTime(), atMost);
+        endAfter(System.nanoTime(), nanos(atMost));
         return true;
     }
 
@@ -96,8 +96,7 @@ public final class BoundedLease {
         }
     }
 
-    synchronized void endAfter(long nowNanos, Duration atMost) {
-        long atMostNanos = nanos(atMost);
+    synchronized void endAfter(long nowNanos, long atMostNanos) {
         endNanos = nowNanos + atMostNanos;
         if (pending != null) {
             pending.cancel(false);
@@ -116,8 +115,9 @@ public final class BoundedLease {
         return System.nanoTime() - endNanos >= 0;
     }
 
-    private static long nanos(Duration duration) {
-        return duration.getSeconds() >= FOREVER_NANOS / 1_000_000_000L ? FOREVER_NANOS : duration.toNanos();
+    /** Of any duration; one that is negative is over at once. */
+    static long nanos(Duration duration) {
+        return Math.max(0, Math.min(FOREVER_NANOS, TimeUnit.NANOSECONDS.convert(duration)));
     }
 
     @Override

@@ -60,12 +60,13 @@ public final class BoundedLeases implements AutoCloseable {
      */
     public Optional<BoundedLease> tryAcquire(String name, Duration atMost) {
         long now = System.nanoTime();
+        long atMostNanos = BoundedLease.nanos(atMost);
         if (handsOutNone()) {
             return Optional.empty();
         }
         releaseIfOver(name);
         return manager.tryAcquire(name, leaseTime)
-                .map(lease -> keep(lease, now, atMost))
+                .map(lease -> keep(lease, now, atMostNanos))
                 .filter(this::isInTime);
     }
 
@@ -97,9 +98,10 @@ public final class BoundedLeases implements AutoCloseable {
      */
     public BoundedLease acquire(String name, Duration atMost, Duration maxWait)
             throws InterruptedException, LeaseUnavailableException {
+        long atMostNanos = BoundedLease.nanos(atMost);
         releaseIfOver(name);
         Lease lease = manager.acquire(name, leaseTime, maxWait);
-        BoundedLease bounded = keep(lease, System.nanoTime(), atMost);
+        BoundedLease bounded = keep(lease, System.nanoTime(), atMostNanos);
         if (isClosed()) {
             bounded.release();
             throw new LeaseUnavailableException("Lease '" + name + "' came after the end of those who asked for it");
@@ -126,12 +128,13 @@ public final class BoundedLeases implements AutoCloseable {
         drain.end();
     }
 
-    private BoundedLease keep(Lease lease, long nowNanos, Duration atMost) {
+    /** Must not fail: nobody else could give the lease back. */
+    private BoundedLease keep(Lease lease, long nowNanos, long atMostNanos) {
         BoundedLease bounded = new BoundedLease(lease, timer, this::onChange);
         held.put(lease.name(), bounded);
         lease.onLost(bounded::release);
         lease.autoExtend();
-        bounded.endAfter(nowNanos, atMost);
+        bounded.endAfter(nowNanos, atMostNanos);
         return bounded;
     }
 

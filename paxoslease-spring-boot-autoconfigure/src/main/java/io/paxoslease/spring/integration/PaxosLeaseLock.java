@@ -90,13 +90,13 @@ final class PaxosLeaseLock implements DistributedLock {
 
     @Override
     public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
+        long waitNanos = Math.max(0, TimeUnit.NANOSECONDS.convert(waitTime));
         long began = System.nanoTime();
-        if (!local.tryLock(TimeUnit.NANOSECONDS.convert(waitTime), TimeUnit.NANOSECONDS)) {
+        if (!local.tryLock(waitNanos, TimeUnit.NANOSECONDS)) {
             return false;
         }
-        Duration rest = waitTime.minusNanos(System.nanoTime() - began);
-        return enter(
-                ttl, () -> rest.isNegative() || rest.isZero() || waitTime.isZero() ? tryOnce(ttl) : tryFor(ttl, rest));
+        long restNanos = waitNanos - (System.nanoTime() - began);
+        return enter(ttl, () -> restNanos <= 0 ? tryOnce(ttl) : tryFor(ttl, Duration.ofNanos(restNanos)));
     }
 
     /** Keeps the local lock, which the caller took, exactly if the cell's lock is held or is had now. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.spring.bounded.LocalCell;
@@ -206,6 +207,22 @@ class PaxosLeaseLockRegistryTests {
         lock.unlock();
         assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
                 .isTrue();
+    }
+
+    @Test
+    void aTimeThatMakesNoSenseLeavesNoLockBehind() throws Exception {
+        DistributedLock lock = first.obtain(key);
+        Duration longAgo = Duration.ofSeconds(Long.MIN_VALUE);
+        assertThatNullPointerException().isThrownBy(() -> lock.lock(null));
+        assertThatNullPointerException().isThrownBy(() -> lock.tryLock(Duration.ZERO, null));
+        assertThat(first.lease(key)).isEmpty();
+
+        lock.lock(longAgo);
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+        assertThat(lock.tryLock(longAgo, Duration.ofSeconds(10))).isTrue();
+        lock.unlock();
+
+        assertThat((boolean) inOtherThread(() -> lock.tryLock())).isTrue();
     }
 
     @Test
