@@ -62,9 +62,16 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
         tellAll();
     }
 
+    /** From here on this node does not lead as far as Camel is concerned, also if it keeps the lease for others. */
     @Override
     protected void doStop() {
         node.needNoMore(namespace, this);
+        tellThatItIsLostAfter(Duration.ZERO);
+        tellThatItIsLostAfter(TOLD_AGAIN);
+    }
+
+    private boolean leads() {
+        return isRunAllowed() && election.isLeader();
     }
 
     void onTransition(LeaseTransition transition) {
@@ -73,19 +80,22 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
             case LEADER_CHANGED -> !self.equals(transition.leader());
             case EXTENDED, EXTENSION_FAILED -> false;
         };
-        if (changes) {
+        if (changes && isRunAllowed()) {
             tellAll();
         }
         if (transition.kind() == LeaseTransition.Kind.LOST || transition.kind() == LeaseTransition.Kind.RELEASED) {
-            CompletableFuture.delayedExecutor(TOLD_AGAIN.toMillis(), TimeUnit.MILLISECONDS)
-                    .execute(this::tellThatItIsLost);
+            tellThatItIsLostAfter(TOLD_AGAIN);
         }
     }
 
-    private void tellThatItIsLost() {
-        if (!election.isLeader()) {
-            tellAll();
-        }
+    /** On another thread: who stops a view holds locks that a listener may wait for. */
+    private void tellThatItIsLostAfter(Duration delay) {
+        CompletableFuture.delayedExecutor(delay.toMillis(), TimeUnit.MILLISECONDS)
+                .execute(() -> {
+                    if (!leads()) {
+                        tellAll();
+                    }
+                });
     }
 
     /** What one listener throws must not keep another's route running after the leadership is lost. */
@@ -103,19 +113,18 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
     private void tell(CamelClusterEventListener.Leadership listener) {
         boolean leads;
         do {
-            if (!isRunAllowed()) {
-                return;
-            }
-            leads = election.isLeader();
+            leads = leads();
             listener.leadershipChanged(this, getLeader().orElse(null));
-        } while (election.isLeader() != leads);
+        } while (leads() != leads);
     }
 
     @Override
     public void addEventListener(CamelClusterEventListener listener) {
         if (listener instanceof CamelClusterEventListener.Leadership leadership) {
             listeners.add(leadership);
-            tell(leadership);
+            if (isRunAllowed()) {
+                tell(leadership);
+            }
         }
         if (listener instanceof CamelClusterEventListener.Membership membership && isRunAllowed()) {
             getMembers().forEach(member -> membership.memberAdded(this, member));
@@ -151,7 +160,7 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
     /** This node if it leads, else the node that leads as far as this one was told. */
     @Override
     public Optional<CamelClusterMember> getLeader() {
-        return election.isLeader()
+        return leads()
                 ? Optional.of(getLocalMember())
                 : election.leader()
                         .map(LeaderHint::nodeId)
@@ -193,7 +202,7 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
         @Override
         public boolean isLeader() {
             return isLocal()
-                    ? election.isLeader()
+                    ? leads()
                     : election.leader().filter(hint -> hint.nodeId().equals(id)).isPresent();
         }
 

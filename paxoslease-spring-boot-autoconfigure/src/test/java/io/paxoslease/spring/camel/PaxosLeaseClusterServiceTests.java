@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -93,7 +95,19 @@ class PaxosLeaseClusterServiceTests {
         assertThat(there.getLeader()).map(CamelClusterMember::getId).contains("n1");
         assertThat(here.getLeader()).map(CamelClusterMember::isLocal).contains(true);
         assertThat(there.getLocalMember().isLeader()).isFalse();
+        assertThat(there.getLeader()).map(CamelClusterMember::isLeader).contains(true);
         assertThat(here.getMembers()).map(CamelClusterMember::getId).containsExactly("n1", "n2", "n3");
+        List<String> added = new ArrayList<>();
+        there.addEventListener(new CamelClusterEventListener.Membership() {
+            @Override
+            public void memberAdded(CamelClusterView view, CamelClusterMember member) {
+                added.add(member.getId() + (member.isLeader() ? " leads" : ""));
+            }
+
+            @Override
+            public void memberRemoved(CamelClusterView view, CamelClusterMember member) {}
+        });
+        assertThat(added).containsExactly("n1 leads", "n2", "n3");
     }
 
     /** Camel's consumers wait for a lock in their listener and hold that lock while they remove it. */
@@ -136,10 +150,47 @@ class PaxosLeaseClusterServiceTests {
 
         cell.isolate(1);
 
+        awaitThatItIsStill(first);
+    }
+
+    @Test
+    void aViewThatIsStoppedHandsItsRouteOverAndGetsItBackLater() throws Exception {
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+        second.camel.start();
+
+        first.service.stopView("reports");
+
+        await().atMost(SOON).until(() -> second.polls.get() > 0);
+        awaitThatItIsStill(first);
+        second.service.stopView("reports");
+        first.service.startView("reports");
+        int before = first.polls.get();
+        await().atMost(SOON).until(() -> first.polls.get() > before);
+        awaitThatItIsStill(second);
+    }
+
+    @Test
+    void aViewThatIsStoppedDoesNotLeadAlsoIfTheLeaseIsKeptForOthers() throws Exception {
+        cell.node(1).need("reports", this);
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.polls.get() > 0);
+
+        first.service.stopView("reports");
+
+        assertThat(first.service.isLeader("reports")).isFalse();
+        awaitThatItIsStill(first);
+        assertThat(cell.node(1).election("reports").isLeader()).isTrue();
+        first.service.startView("reports");
+        int before = first.polls.get();
+        await().atMost(SOON).until(() -> first.polls.get() > before);
+    }
+
+    private static void awaitThatItIsStill(Application application) {
         await().atMost(SOON).until(() -> {
-            int before = first.polls.get();
+            int before = application.polls.get();
             await().pollDelay(Duration.ofMillis(300)).until(() -> true);
-            return first.polls.get() == before;
+            return application.polls.get() == before;
         });
     }
 
@@ -156,11 +207,7 @@ class PaxosLeaseClusterServiceTests {
 
         await().atMost(SOON).until(() -> first.polls.get() > 0);
         assertThat(first.service.isLeader("reports")).isFalse();
-        await().atMost(SOON).until(() -> {
-            int before = first.polls.get();
-            await().pollDelay(Duration.ofMillis(300)).until(() -> true);
-            return first.polls.get() == before;
-        });
+        awaitThatItIsStill(first);
     }
 
     private static void awaitEnd(CountDownLatch latch) {
