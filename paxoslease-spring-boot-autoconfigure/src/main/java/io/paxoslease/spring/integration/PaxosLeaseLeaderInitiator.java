@@ -129,14 +129,15 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         running = false;
         Leadership leadership = current;
         current = null;
-        Runnable release = () -> {
-            stopElection();
-            callback.run();
-        };
         if (leadership == null) {
-            release.run();
+            stopElection();
+            // The candidate may be busy with the end of its last leadership.
+            worker.execute(callback);
         } else {
-            leadership.end(release);
+            leadership.end(() -> {
+                stopElection();
+                callback.run();
+            });
         }
     }
 

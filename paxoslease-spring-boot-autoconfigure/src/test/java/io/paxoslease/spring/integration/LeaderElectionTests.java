@@ -152,6 +152,23 @@ class LeaderElectionTests {
     }
 
     @Test
+    void stoppingWaitsForACandidateThatIsRevokedBecauseTheLeaseWasReleasedBefore() throws InterruptedException {
+        AnnotationConfigApplicationContext context = start(1, UnhurriedApplication.class);
+        UnhurriedApplication application = context.getBean(UnhurriedApplication.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        cell.node(1).election("reports").resign();
+        assertThat(application.revoking.await(10, TimeUnit.SECONDS)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        context.getBean(PaxosLeaseLeaderInitiators.class).stop(stopped::countDown);
+
+        assertThat(stopped.await(300, TimeUnit.MILLISECONDS)).isFalse();
+        application.mayEnd.countDown();
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(application.calls).contains("OnRevokedEvent reports");
+    }
+
+    @Test
     void aCandidateThatWorksInsideOnGrantedIsInterruptedToYield() throws InterruptedException {
         Worker worker = start(1, WorkingApplication.class).getBean(Worker.class);
         assertThat(worker.began.await(5, TimeUnit.SECONDS)).isTrue();
@@ -387,6 +404,7 @@ class LeaderElectionTests {
     @Configuration
     static class UnhurriedApplication extends Application {
 
+        final CountDownLatch revoking = new CountDownLatch(1);
         final CountDownLatch mayEnd = new CountDownLatch(1);
 
         @Override
@@ -395,6 +413,7 @@ class LeaderElectionTests {
             return new ReportsCandidate("reports", calls) {
                 @Override
                 public void onRevoked(Context revoked) {
+                    revoking.countDown();
                     try {
                         assertThat(mayEnd.await(10, TimeUnit.SECONDS)).isTrue();
                     } catch (InterruptedException unexpected) {
