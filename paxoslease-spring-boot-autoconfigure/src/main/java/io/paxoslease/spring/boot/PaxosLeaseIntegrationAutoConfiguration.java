@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.protocol.Names;
 import io.paxoslease.spring.integration.PaxosLeaseLeaderInitiators;
 import io.paxoslease.spring.integration.PaxosLeaseLockRegistry;
 import java.util.ArrayList;
@@ -71,10 +72,23 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
                 ObjectProvider<LeaderEventPublisher> publisher,
                 ApplicationEventPublisher events,
                 PaxosLeaseIntegrationProperties properties) {
+            properties.roles().forEach(LeaderConfiguration::requireLeaseName);
             return new PaxosLeaseLeaderInitiators(
                     node,
                     () -> withRoles(candidates.orderedStream().toList(), properties.roles(), node),
                     publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)));
+        }
+
+        private static void requireLeaseName(String role) {
+            try {
+                Names.require("lease name", role, Names.MAX_RESOURCE_BYTES);
+            } catch (IllegalArgumentException wrong) {
+                throw new InvalidCellConfigurationException(
+                        "paxoslease.integration.roles",
+                        role,
+                        String.valueOf(wrong.getMessage()),
+                        "A role is called like its lease, in 1 to 255 bytes. Is there a comma too many?");
+            }
         }
 
         private static List<Candidate> withRoles(List<Candidate> beans, List<String> roles, LeaseNode node) {

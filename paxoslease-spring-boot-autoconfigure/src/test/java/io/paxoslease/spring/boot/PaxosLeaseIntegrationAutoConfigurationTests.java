@@ -87,6 +87,22 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                 });
     }
 
+    /** An empty role would be elected under the name that Spring Integration gives to a candidate without one. */
+    @Test
+    void refusesARoleThatNamesNoLease() {
+        withNode.withPropertyValues("paxoslease.integration.roles=a,")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining(
+                                "Property paxoslease.integration.roles = '': The lease name must not be empty"));
+        withNode.withPropertyValues("paxoslease.integration.roles=a," + "b".repeat(256))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("is longer than 255 bytes")
+                        .isInstanceOf(InvalidCellConfigurationException.class));
+    }
+
     static class Reports {
         @LeaderOnly("guarded")
         public void write() {}
