@@ -87,6 +87,15 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                 });
     }
 
+    @Test
+    void stopsAtOnceWithoutCandidates() {
+        withNode.run(context -> {
+            CountDownLatch stopped = new CountDownLatch(1);
+            context.getBean(PaxosLeaseLeaderInitiators.class).stop(stopped::countDown);
+            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+        });
+    }
+
     /** An empty role would be elected under the name that Spring Integration gives to a candidate without one. */
     @Test
     void refusesARoleThatNamesNoLease() {

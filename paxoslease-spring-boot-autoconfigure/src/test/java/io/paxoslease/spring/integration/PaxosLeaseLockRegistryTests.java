@@ -319,6 +319,8 @@ class PaxosLeaseLockRegistryTests {
         used.lock();
         DistributedLock unused = first.obtain(key);
 
+        first.expireUnusedOlderThan(60_000);
+        assertThat(first.obtain(key)).isSameAs(unused);
         first.expireUnusedOlderThan(-1);
 
         assertThat(first.obtain("used")).isSameAs(used);
