@@ -19,8 +19,9 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * Leader election for one Spring Integration {@link Candidate}. The lease is called like the candidate's role, so {@code paxoslease.leases.<role>}
  * configures it and {@code @LeaderOnly("<role>")} shares it.
  *
- * <p>The candidate and the listeners are called on a thread of the role's own, granted before revoked and in turns. A candidate that does its
- * work inside {@code onGranted} is interrupted when it is to stop. When leadership is given up on purpose, by {@code yield()} or
+ * <p>The candidate and the listeners are called on a thread of the role's own. The candidate is granted before it is revoked, and in turns. Listeners
+ * are told after it: of a grant only once {@code onGranted} has returned, and if the leadership lasts still; of the end in any case. A candidate
+ * that does its work inside {@code onGranted} is interrupted when it is to stop. When leadership is given up on purpose, by {@code yield()} or
  * {@link #stop()}, the candidate is revoked before the lease is released; another node does not begin before this one has ended. When it is lost,
  * the candidate learns of it at once, which is before others can get the lease.
  *

@@ -154,6 +154,21 @@ class PaxosLeaseShedLockAutoConfigurationTests {
     }
 
     @Test
+    void aContextThatIsStartedAgainGrantsLocks() {
+        withNode.run(context -> {
+            LockProvider provider = context.getBean(LockProvider.class);
+            context.getSourceApplicationContext().stop();
+            assertThat(provider.lock(
+                            new LockConfiguration(Instant.now(), "report", Duration.ofHours(1), Duration.ZERO)))
+                    .isEmpty();
+
+            context.getSourceApplicationContext().start();
+
+            lock(provider, "report").unlock();
+        });
+    }
+
+    @Test
     void whatBeganToStopBeforeItWasStartedAgainDoesNotSayThatItReleases(CapturedOutput output) {
         withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
             lock(context.getBean(LockProvider.class), "report");

@@ -3,6 +3,7 @@ package io.paxoslease.spring.integration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.boot.PaxosLeaseIntegrationAutoConfiguration;
 import io.paxoslease.spring.bounded.LocalCell;
@@ -177,6 +178,47 @@ class LeaderElectionTests {
 
         assertThat(worker.interrupted.await(5, TimeUnit.SECONDS)).isTrue();
         assertThat(worker.revoked.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aCandidateThatYieldsInsideOnGrantedIsRevokedOnceAndNotInterrupted() {
+        YieldingApplication application = start(1, YieldingApplication.class).getBean(YieldingApplication.class);
+
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+
+        assertThat(application.calls)
+                .containsExactly(
+                        "onGranted reports",
+                        "onRevoked reports",
+                        "OnRevokedEvent reports",
+                        "onGranted reports",
+                        "OnGrantedEvent reports");
+    }
+
+    @Test
+    void aLeadershipThatEndedBeforeTheCandidateHadItIsNotMentioned() throws InterruptedException {
+        UnhurriedApplication application = start(1, UnhurriedApplication.class).getBean(UnhurriedApplication.class);
+        LeaderElection election = cell.node(1).election("reports");
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        election.resign();
+        assertThat(application.revoking.await(10, TimeUnit.SECONDS)).isTrue();
+        await().atMost(SOON).until(election::isLeader);
+        election.resign();
+        assertThat(cell.node(1).awaitTold(SOON)).isTrue();
+
+        application.mayEnd.countDown();
+
+        await().atMost(SOON)
+                .until(() -> application.initiator().getContext().isLeader()
+                        && application.calls.lastIndexOf("OnGrantedEvent reports") > 1);
+        assertThat(application.calls)
+                .containsExactly(
+                        "onGranted reports",
+                        "OnGrantedEvent reports",
+                        "onRevoked reports",
+                        "OnRevokedEvent reports",
+                        "onGranted reports",
+                        "OnGrantedEvent reports");
     }
 
     @Test
@@ -420,6 +462,29 @@ class LeaderElectionTests {
                         throw new IllegalStateException(unexpected);
                     }
                     super.onRevoked(revoked);
+                }
+            };
+        }
+    }
+
+    /** Yields the first leadership as soon as it is granted. */
+    @Configuration
+    static class YieldingApplication extends Application {
+
+        @Override
+        @Bean
+        ReportsCandidate candidate() {
+            return new ReportsCandidate("reports", calls) {
+                @Override
+                public void onGranted(Context granted) {
+                    boolean isFirst = context == null;
+                    super.onGranted(granted);
+                    if (isFirst) {
+                        granted.yield();
+                    }
+                    if (Thread.currentThread().isInterrupted()) {
+                        calls.add("interrupted");
+                    }
                 }
             };
         }

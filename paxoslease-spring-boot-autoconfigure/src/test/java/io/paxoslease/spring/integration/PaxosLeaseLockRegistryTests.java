@@ -89,6 +89,21 @@ class PaxosLeaseLockRegistryTests {
     }
 
     @Test
+    void waitsForTheThreadsOfThisNodeAndForTheOthersTogetherAsLongAsItMay() throws Exception {
+        second.obtain(key).lock();
+        Future<Boolean> ahead = otherThread.submit(() -> first.obtain(key).tryLock(2, TimeUnit.SECONDS));
+        await().pollInterval(Duration.ofMillis(5))
+                .until(() -> first.obtain(key).toString().endsWith(", locked here]"));
+        long began = System.nanoTime();
+
+        assertThat(first.obtain(key).tryLock(3, TimeUnit.SECONDS)).isFalse();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofMillis(4_500));
+        assertThat(ahead.get()).isFalse();
+        second.obtain(key).unlock();
+    }
+
+    @Test
     void isTheSameLockForTheSameKey() {
         assertThat(first.obtain(key)).isSameAs(first.obtain(key)).isNotSameAs(first.obtain("another"));
         assertThatIllegalArgumentException().isThrownBy(() -> first.obtain(42));
