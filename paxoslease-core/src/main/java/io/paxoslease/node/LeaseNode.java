@@ -383,7 +383,10 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         if (loop.isFailed()) {
             return "this node failed because of a defect; restart it";
         }
-        return loop.isClosed() ? "this node was closed" : claim.unavailableReason;
+        if (loop.isClosed()) {
+            return "this node was closed";
+        }
+        return started ? claim.unavailableReason : "this node has not been started yet";
     }
 
     private Claim submitOnce(String name, Duration time) {

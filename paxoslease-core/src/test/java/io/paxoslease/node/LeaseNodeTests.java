@@ -301,6 +301,14 @@ class LeaseNodeTests {
         }
 
         @Test
+        void saysThatTheNodeHasNotBeenStarted() {
+            NodeSettings quick = memberOfThree(Duration.ofMillis(1));
+            try (LeaseNode early = new LeaseNode(quick, new Silence(), new SplittableRandom(3), clock)) {
+                assertUnavailable(early, "this node has not been started yet");
+            }
+        }
+
+        @Test
         void saysThatTheNodeWasClosed() {
             node.close();
 
@@ -982,12 +990,16 @@ class LeaseNodeTests {
     }
 
     private static NodeSettings memberOfThree() {
+        return memberOfThree(Duration.ofSeconds(1));
+    }
+
+    private static NodeSettings memberOfThree(Duration roundTimeout) {
         return new NodeSettings(
                 "a",
                 new Cell("default", List.of("a", "b", "c")),
                 new Timing(TIME.toNanos(), 0.01),
                 TIME,
-                Duration.ofSeconds(1),
+                roundTimeout,
                 false,
                 true,
                 100,
