@@ -33,10 +33,10 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
     private static final Log LOG = LogFactory.getLog(PaxosLeaseClusterView.class);
 
     /**
-     * A loss is told once more after this. Until CAMEL-24583 a master route that was told to begin does so a second later even if leadership has
-     * gone meanwhile, and what it was told in that second is forgotten.
+     * A loss is told again after these times. Until CAMEL-24583 a master route that was told to begin does so a second later even if leadership
+     * has gone meanwhile, and what it was told in that second is forgotten. The second time is for a machine that stood still.
      */
-    private static final Duration TOLD_AGAIN = Duration.ofSeconds(2);
+    private static final List<Duration> TOLD_AGAIN = List.of(Duration.ofSeconds(2), Duration.ofSeconds(10));
 
     private final PaxosLeaseClusterService service;
     private final LeaseNode node;
@@ -67,7 +67,7 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
     protected void doStop() {
         node.needNoMore(namespace, this);
         tellThatItIsLostAfter(Duration.ZERO);
-        tellThatItIsLostAfter(TOLD_AGAIN);
+        TOLD_AGAIN.forEach(this::tellThatItIsLostAfter);
     }
 
     private boolean leads() {
@@ -84,7 +84,7 @@ final class PaxosLeaseClusterView extends ServiceSupport implements CamelCluster
             tellAll();
         }
         if (transition.kind() == LeaseTransition.Kind.LOST || transition.kind() == LeaseTransition.Kind.RELEASED) {
-            tellThatItIsLostAfter(TOLD_AGAIN);
+            TOLD_AGAIN.forEach(this::tellThatItIsLostAfter);
         }
     }
 
