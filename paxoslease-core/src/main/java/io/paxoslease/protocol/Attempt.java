@@ -91,7 +91,7 @@ final class Attempt {
         Incarnation blockedBy = holder;
         if (blockedBy != null && busyNanos != null) {
             long[] blocking = blocking(busyNanos);
-            return unprepared && (severalHolders || blocking.length < cell.majority())
+            return (unprepared || outbid) && (severalHolders || blocking.length < cell.majority())
                     ? new Outcome.Split()
                     : new Outcome.Blocked(blockedBy, freeInNanos(blocking, cell));
         }

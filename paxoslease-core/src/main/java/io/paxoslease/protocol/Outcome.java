@@ -12,8 +12,9 @@ public sealed interface Outcome {
     record Blocked(Incarnation holder, long freeInNanos) implements Outcome {}
 
     /**
-     * X8. A proposal that was sent without preparing met leases of others, and no one of them was seen at a majority: rivals may have split
-     * the acceptors, and clean up behind themselves as this attempt does (X5).
+     * Leases of others stand in the way, no one of them at a majority as far as is known, and rivals are at it now: the proposal was sent without
+     * preparing (X8), so that it may have split the acceptors with theirs, or other acceptors had promised a higher ballot. They clean up behind
+     * themselves as this attempt does (X5), so there is nothing to wait for. A record of this owner whose release was lost counts like a rival.
      */
     record Split() implements Outcome {}
 

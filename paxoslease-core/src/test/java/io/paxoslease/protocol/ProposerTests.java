@@ -122,6 +122,25 @@ class ProposerTests {
         }
 
         @Test
+        void isBlockedByTheLeaseOfAMinorityIfItMissesAnswers() {
+            start(0);
+            prepared(0, new AcceptedLease(new Ballot(1, OTHER), 3 * SECOND), 0);
+            effects.clear();
+            proposer.onUnanswered(1, new PrepareRequest("r", ballot, 10 * SECOND), at(0), effects);
+            assertThat(effects)
+                    .containsExactly(new Effect.Abandoned("r", ballot, new Outcome.Blocked(OTHER, 3 * SECOND)));
+        }
+
+        /** Who has it may be about to release it, and nobody hears of that but members. */
+        @Test
+        void doesNotWaitForTheLeaseOfAMinorityWhenARivalWasQuicker() {
+            start(0);
+            answered(0, new PrepareResponse("r", ballot, false, ballot.counter() + 1, null), 0);
+            prepared(1, new AcceptedLease(new Ballot(1, OTHER), 3 * SECOND), 0);
+            assertThat(effects).containsExactly(new Effect.Abandoned("r", ballot, new Outcome.Split()));
+        }
+
+        @Test
         void isBlockedByALeaseOfItsOwnThatIsNotTheRenewalBase() {
             start(0);
             AcceptedLease stale = new AcceptedLease(new Ballot(1, SELF), 3 * SECOND);
@@ -320,6 +339,19 @@ class ProposerTests {
             assertThat(effects).noneMatch(effect -> effect.equals(release(former)));
             prepared(1, new AcceptedLease(new Ballot(former.counter() - 1, former.owner()), 9 * SECOND), 1);
             assertThat(effects).last().isEqualTo(release(former));
+        }
+
+        /** What another owner left at the other acceptor, which may be dead, is no majority. */
+        @Test
+        void doesNotWaitForAnotherOwnerWhenARecordOfItsOwnWasInTheWayAsWell() {
+            startProposing(0);
+            proposer.giveUp("r", at(0), effects);
+            Ballot former = ballot;
+            start(1);
+            prepared(0, new AcceptedLease(former, 9 * SECOND), 1);
+            prepared(1, new AcceptedLease(new Ballot(1, OTHER), 9 * SECOND), 1);
+            assertThat(effects)
+                    .containsExactly(new Effect.Abandoned("r", ballot, new Outcome.Split()), release(former));
         }
 
         /** Nobody comes back to it otherwise: the call gave up, the election was stopped, the node closed. */
