@@ -126,15 +126,20 @@ final class DemoCell implements AutoCloseable {
         return IntStream.range(0, NODES).mapToObj(DemoCell::nodeId).toList();
     }
 
-    void pause(String node) {
-        faults.set(node, faults.of(node).paused(true));
+    /** False if the node is not running: one that starts or stops could not go on. */
+    synchronized boolean pause(String node) {
+        boolean up = isUp(node);
+        if (up) {
+            faults.set(node, faults.of(node).paused(true));
+        }
+        return up;
     }
 
-    void resume(String node) {
+    synchronized void resume(String node) {
         faults.set(node, faults.of(node).paused(false));
     }
 
-    void cut(String node, DemoFaults.Cut cut) {
+    synchronized void cut(String node, DemoFaults.Cut cut) {
         faults.set(node, faults.of(node).cut(cut));
     }
 

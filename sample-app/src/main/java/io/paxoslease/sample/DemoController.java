@@ -30,7 +30,7 @@ class DemoController {
         }
         boolean done = true;
         switch (action) {
-            case "pause" -> cell.pause(node);
+            case "pause" -> done = cell.pause(node);
             case "resume" -> cell.resume(node);
             case "cut" -> cell.cut(node, DemoFaults.Cut.BOTH);
             case "cut-in" -> cell.cut(node, DemoFaults.Cut.IN);
