@@ -49,6 +49,8 @@ const now = () => cell.millis + (performance.now() - heard);
 
 // Talking to the cell: through one node, and through another one when that falls silent.
 
+/** A node that talks to the others over TCP does not say where its page is. */
+const isWeb = url => url.startsWith("http");
 function originOf(url) {
   const node = new URL(url);
   return /^(localhost|127\.)/.test(node.hostname) && /^(localhost|127\.)/.test(location.hostname)
@@ -70,7 +72,7 @@ function hear(told) {
   cell = told;
   heard = performance.now();
   const here = origins[at];
-  origins = ids().map(id => originOf(cell.nodes[id].url));
+  origins = ids().map(id => cell.nodes[id].url).filter(isWeb).map(originOf);
   if (!origins.includes(here)) origins.unshift(here);
   at = origins.indexOf(here);
   document.body.dataset.via = cell.self;
@@ -182,7 +184,7 @@ function makeNode(id) {
   const card = el("article", "card node"), link = el("a", "", id);
   card.style.setProperty("--node", colour(id));
   card.setAttribute("aria-label", id);
-  link.href = originOf(cell.nodes[id].url) + "/";
+  if (isWeb(cell.nodes[id].url)) link.href = originOf(cell.nodes[id].url) + "/";
   const bar = el("div", "drain quarantine", el("i"));
   bar.setAttribute("role", "meter");
   bar.setAttribute("aria-label", "quarantine left");

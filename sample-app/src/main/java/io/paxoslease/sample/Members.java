@@ -66,7 +66,7 @@ class Members {
     /** Sends a resignation to a node; empty if there is no such node or it does not obey. */
     Optional<JsonNode> resign(String nodeId, String leaseName) {
         String url = urls().get(nodeId);
-        if (url == null) {
+        if (url == null || !isWeb(url)) {
             return Optional.empty();
         }
         String path = "/actuator/lease/" + UriUtils.encodePathSegment(leaseName, StandardCharsets.UTF_8);
@@ -79,16 +79,25 @@ class Members {
     /** The base URL of each node. */
     Map<String, String> urls() {
         Map<String, String> urls = new LinkedHashMap<>(settings.members());
-        // A standalone node is no member of anything, but may look at itself.
-        urls.computeIfAbsent(
+        // A standalone node is no member of anything, and one that talks over TCP does not say where its page is; it
+        // may look at itself.
+        urls.compute(
                 node.incarnation().nodeId(),
-                self -> "http://localhost:" + environment.getProperty("local.server.port", "8080"));
+                (self, url) -> url != null && isWeb(url)
+                        ? url
+                        : "http://localhost:" + environment.getProperty("local.server.port", "8080"));
         return urls;
+    }
+
+    private static boolean isWeb(String url) {
+        return url.startsWith("http");
     }
 
     /** The JSON behind a URL, empty if there is none soon. */
     CompletableFuture<Optional<JsonNode>> get(String url) {
-        return send(HttpRequest.newBuilder(URI.create(url)));
+        return isWeb(url)
+                ? send(HttpRequest.newBuilder(URI.create(url)))
+                : CompletableFuture.completedFuture(Optional.empty());
     }
 
     private CompletableFuture<Optional<JsonNode>> send(HttpRequest.Builder request) {
