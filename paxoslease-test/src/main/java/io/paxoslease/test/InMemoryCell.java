@@ -37,7 +37,7 @@ final class InMemoryCell implements AutoCloseable {
     private final List<LeaseNode> members = new ArrayList<>();
     private final Set<String> unheard = ConcurrentHashMap.newKeySet();
     private volatile boolean cutOff;
-    private boolean paused;
+    private volatile boolean paused;
     private @Nullable LeaseNode application;
     private @Nullable InProcessNetwork network;
 
@@ -194,7 +194,7 @@ final class InMemoryCell implements AutoCloseable {
         @Override
         public void send(int acceptor, Request request) {
             Transport started = link;
-            if (started != null && !cutOff && !unheard.contains(request.resource())) {
+            if (started != null && !cutOff && !paused && !unheard.contains(request.resource())) {
                 started.send(acceptor, request);
             }
         }

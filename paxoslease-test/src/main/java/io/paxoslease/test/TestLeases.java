@@ -178,8 +178,8 @@ public final class TestLeases implements AutoCloseable {
     }
 
     /**
-     * Stops this application's node, as a long garbage collection does: it notices and extends nothing while time passes for the others. Its leases
-     * tell the truth nevertheless, because they ask the clock.
+     * Stops this application's node, as a long garbage collection does: it notices, extends and asks nothing while time passes for the others. Its
+     * leases tell the truth nevertheless, because they ask the clock.
      */
     public synchronized void pause() {
         cell.settle();

@@ -9,6 +9,7 @@ import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.LeaseUnavailableException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -239,6 +240,19 @@ class TestLeasesTests {
 
         leases.resume();
         assertThat(lost).hasValue(1);
+    }
+
+    @Test
+    void aPausedApplicationAsksNothingUntilItIsResumed() {
+        leases.pause();
+        CompletableFuture<Optional<Lease>> asked =
+                manager.tryAcquireAsync("import", leases.leaseTime()).toCompletableFuture();
+        leases.advance(Duration.ofSeconds(5));
+        assertThat(asked).isNotDone();
+
+        leases.resume();
+        leases.advance(Duration.ofMinutes(1));
+        assertThat(asked).isDone();
     }
 
     @Test
