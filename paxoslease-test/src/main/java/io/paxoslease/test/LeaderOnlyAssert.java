@@ -18,8 +18,10 @@ public final class LeaderOnlyAssert {
      */
     public static Lease assertGuarded() {
         Lease lease = Lease.current()
-                .orElseThrow(() -> new AssertionError("This runs without a lease: no @LeaderOnly method is being called"
-                        + " through its proxy. A call within the same object is not guarded."));
+                .orElseThrow(() -> new AssertionError("This runs without a lease: this thread is in no @LeaderOnly"
+                        + " method that was called through its proxy. A call within the same object is not guarded. Where a guarded"
+                        + " method has the work done on another thread, or by the Mono or Flux that it returns, check the Lease that it"
+                        + " hands over, or the one in Reactor's context."));
         if (!lease.isHeld()) {
             throw new AssertionError("This runs under lease '" + lease.name() + "', token " + lease.fencingToken()
                     + ", which has ended");

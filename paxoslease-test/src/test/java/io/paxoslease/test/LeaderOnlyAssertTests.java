@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.LeaseScope;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -17,6 +18,18 @@ class LeaderOnlyAssertTests {
         assertThatThrownBy(LeaderOnlyAssert::assertGuarded)
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("without a lease");
+    }
+
+    @Test
+    void saysThatAnotherThreadIsNotInTheGuardedMethod(TestLeases leases, LeaseManager manager) {
+        Lease lease = manager.tryAcquire("invoices", leases.leaseTime()).orElseThrow();
+        try (LeaseScope scope = LeaseScope.open(lease)) {
+            CompletableFuture<Lease> elsewhere = CompletableFuture.supplyAsync(LeaderOnlyAssert::assertGuarded);
+            assertThatThrownBy(elsewhere::join)
+                    .hasCauseInstanceOf(AssertionError.class)
+                    .hasMessageContaining("another thread")
+                    .hasMessageContaining("Reactor's context");
+        }
     }
 
     @Test
