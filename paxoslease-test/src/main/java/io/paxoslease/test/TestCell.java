@@ -350,10 +350,16 @@ public final class TestCell implements AutoCloseable {
 
         private MemberStatus status(String other) {
             Member member = running.get(other);
-            String problem =
-                    member == null ? "is not running" : isAway(id) || isAway(other) ? "cut off by the test" : null;
             return InMemoryCellView.member(
-                    other, member == null ? null : member.joined().acceptorState(), problem);
+                    other, member == null ? null : member.joined().acceptorState(), problem(other));
+        }
+
+        private @Nullable String problem(String other) {
+            return !running.containsKey(other)
+                    ? "is not running"
+                    : paused.contains(other)
+                            ? "paused by the test"
+                            : isAway(id) || isAway(other) ? "cut off by the test" : null;
         }
 
         /** Its end of the network. */

@@ -9,6 +9,8 @@ import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
+import io.paxoslease.spring.boot.actuate.CellView;
+import io.paxoslease.wire.MemberStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -221,6 +223,20 @@ class TestCellTests {
         assertThat(health("node-1")).isEqualTo(Status.UP);
         start("node-3");
         assertThat(health("node-3")).isEqualTo(Status.OUT_OF_SERVICE);
+    }
+
+    @Test
+    void healthTellsAPausedNodeFromOneThatIsCutOff() {
+        start("node-1", "node-2", "node-3");
+        cell.advance(LONG_ENOUGH);
+
+        cell.pause("node-2");
+        cell.partition("node-3");
+
+        Map<String, MemberStatus> seen =
+                nodes.get("node-1").getBean(CellView.class).members();
+        assertThat(seen.get("node-2").problem()).isEqualTo("paused by the test");
+        assertThat(seen.get("node-3").problem()).isEqualTo("cut off by the test");
     }
 
     @Test
