@@ -220,7 +220,7 @@ public final class TestLeases implements AutoCloseable {
     }
 
     /**
-     * Begins anew: no node is cut off or paused, no other node is a candidate for anything, every lease runs out, and this application leads what it
+     * Begins anew: no node is cut off or paused, no other node is a candidate for anything, every lease is given up, and this application leads what it
      * was a candidate for when it had started, and what its methods are guarded by. Other elections are stopped, and calls that wait for a lease end
      * without one. Time does not go back.
      */
@@ -230,8 +230,9 @@ public final class TestLeases implements AutoCloseable {
         Set<String> standing = new TreeSet<>(candidacies());
         standing.addAll(guarded.get());
         cell.rival().releaseAll();
-        cell.jump(cell.clock().behindNanos() + node.settings().timing().maxLeaseNanos());
         node.releaseAll();
+        cell.settle();
+        cell.jump(cell.clock().behindNanos() + node.settings().timing().maxLeaseNanos());
         cell.settle();
         standing.forEach(name -> node.election(name).start());
         cell.passUntil(

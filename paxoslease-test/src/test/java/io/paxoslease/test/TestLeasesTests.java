@@ -301,6 +301,19 @@ class TestLeasesTests {
     }
 
     @Test
+    void resetTellsNobodyOfALoss() {
+        leases.grant("invoices");
+        Lease lease = invoices.lease().orElseThrow();
+        AtomicInteger lost = new AtomicInteger();
+        lease.onLost(lost::incrementAndGet);
+
+        leases.reset();
+
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lost).hasValue(0);
+    }
+
+    @Test
     void resetEndsALeaseThatNobodyGaveBack() {
         Lease forgotten = manager.tryAcquire("import", leases.leaseTime()).orElseThrow();
         forgotten.autoExtend();
