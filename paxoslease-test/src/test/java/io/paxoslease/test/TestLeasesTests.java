@@ -8,6 +8,8 @@ import io.paxoslease.LeaderHint;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.LeaseUnavailableException;
+import io.paxoslease.spring.bounded.BoundedLease;
+import io.paxoslease.spring.bounded.BoundedLeases;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -207,6 +209,21 @@ class TestLeasesTests {
         assertThat(invoices.isLeader()).isFalse();
         leases.advance(Duration.ofSeconds(1));
         assertThat(invoices.lease().orElseThrow().fencingToken()).isGreaterThan(first.fencingToken());
+    }
+
+    /** What the guide says among its limits: adapters count the times of their locks by the clock of the system. */
+    @Test
+    void theTimeOfALockOfAnAdapterDoesNotPassWithThatOfTheCell() {
+        try (BoundedLeases locks = new BoundedLeases(manager, leases.leaseTime(), "test")) {
+            BoundedLease lock =
+                    locks.tryAcquire("shedlock:report", Duration.ofHours(1)).orElseThrow();
+
+            leases.advance(Duration.ofHours(2));
+            assertThat(lock.isHeld()).isTrue();
+
+            leases.expire("shedlock:report");
+            assertThat(lock.isHeld()).isFalse();
+        }
     }
 
     @Test
