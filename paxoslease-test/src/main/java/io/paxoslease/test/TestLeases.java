@@ -42,6 +42,8 @@ public final class TestLeases implements AutoCloseable {
     private final LeaseNode node;
     private final Supplier<Set<String>> guarded;
     private final Runnable awaitListeners;
+    /** Known, not asked for: the node may be a spy, of which a test is just about to verify a call with this time. */
+    private final Duration leaseTime;
 
     /** Null until it is asked for. */
     private @Nullable Set<String> candidacies;
@@ -52,6 +54,7 @@ public final class TestLeases implements AutoCloseable {
         this.node = node;
         this.guarded = guarded;
         this.awaitListeners = awaitListeners;
+        this.leaseTime = node.settings().leaseTime();
         cell.join(node);
     }
 
@@ -85,7 +88,7 @@ public final class TestLeases implements AutoCloseable {
 
     /** How long this application's leases last, unless they are extended or have a setting of their own. */
     public Duration leaseTime() {
-        return node.settings().leaseTime();
+        return leaseTime;
     }
 
     /**
