@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -49,11 +50,13 @@ final class DemoCell implements AutoCloseable {
     private final DemoFaults faults = new DemoFaults();
     private final int basePort;
     private final String address;
+    private final String host;
     private final String[] args;
 
     private DemoCell(int basePort, String address, String... args) {
         this.basePort = basePort;
         this.address = address;
+        this.host = host(address);
         this.args = args.clone();
     }
 
@@ -97,7 +100,7 @@ final class DemoCell implements AutoCloseable {
         settings.put("server.port", basePort + index);
         settings.put("paxoslease.node-id", nodeId(index));
         for (int i = 0; i < NODES; i++) {
-            settings.put("paxoslease.members." + nodeId(i), "http://localhost:" + (basePort + i));
+            settings.put("paxoslease.members." + nodeId(i), url(i));
         }
         SpringApplication application = new SpringApplication(SampleApplication.class);
         application.setBannerMode(Banner.Mode.OFF);
@@ -108,6 +111,21 @@ final class DemoCell implements AutoCloseable {
         });
         synchronized (starts) {
             nodes.put(nodeId(index), application.run(args));
+        }
+    }
+
+    private String url(int index) {
+        return "http://" + host + ":" + (basePort + index);
+    }
+
+    /** How this machine calls an address that its nodes listen on. */
+    private static String host(String address) {
+        try {
+            InetAddress listening = InetAddress.getByName(address);
+            boolean usual = listening.isAnyLocalAddress() || listening.equals(InetAddress.getByName("localhost"));
+            return usual ? "localhost" : address.contains(":") ? "[" + address + "]" : address;
+        } catch (UnknownHostException toldBefore) {
+            throw new IllegalArgumentException(toldBefore);
         }
     }
 
@@ -224,10 +242,7 @@ final class DemoCell implements AutoCloseable {
     String welcome() {
         StringBuilder ports = new StringBuilder();
         for (int i = 1; i < NODES; i++) {
-            ports.append(i == 1 ? "" : ", ")
-                    .append("http://localhost:")
-                    .append(basePort + i)
-                    .append('/');
+            ports.append(i == 1 ? "" : ", ").append(url(i)).append('/');
         }
         Duration quarantine = quarantine();
         return String.join(
@@ -235,7 +250,7 @@ final class DemoCell implements AutoCloseable {
                 "",
                 "  A cell of three nodes runs in this process.",
                 "",
-                "  Dashboard  http://localhost:" + basePort + "/",
+                "  Dashboard  " + url(0) + "/",
                 "             the same from the other nodes: " + ports,
                 "  Leaders    in about " + quarantine.toSeconds()
                         + " s: a node that has just started keeps silent for one lease time",
