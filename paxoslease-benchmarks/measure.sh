@@ -58,6 +58,11 @@ for i in 1 2 3; do
 done
 run "$java" -cp $jar $cell handover true 200
 run "$java" -cp $jar $cell takeover true 90
+for transport in tcp http; do
+    run "$java" -Dtransport=$transport -cp $jar $cell contention true 200
+    run "$java" -Dtransport=$transport -cp $jar $cell contention false 200
+done
+run "$java" -cp $jar $cell nodes true 41
 run "$java" -cp $jar io.paxoslease.benchmarks.PeerBenchmark 5
 run in_sample -Dpaxoslease.startup=true -Dit.test=StartupCostIT
 run in_sample -Dpaxoslease.idle=8 -Dit.test=IdleCostIT

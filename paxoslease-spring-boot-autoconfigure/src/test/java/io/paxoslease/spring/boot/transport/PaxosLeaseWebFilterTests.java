@@ -125,10 +125,10 @@ class PaxosLeaseWebFilterTests {
     void takesOnlyPostedFrames() throws Exception {
         echo(Duration.ofSeconds(10), 64);
         try (RawSender sender = sender()) {
-            assertThat(sender.write("GET /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n")
-                            .response()
-                            .status())
-                    .isEqualTo(405);
+            RawSender.Response response = sender.write("GET /paxoslease/messages HTTP/1.1\r\nHost: x\r\n\r\n")
+                    .response();
+            assertThat(response.status()).isEqualTo(405);
+            assertThat(response.head()).containsIgnoringCase("Allow: POST\r\n");
         }
         for (String type : new String[] {"", "Content-Type: text/plain\r\n", "Content-Type: ///\r\n"}) {
             try (RawSender sender = sender()) {
