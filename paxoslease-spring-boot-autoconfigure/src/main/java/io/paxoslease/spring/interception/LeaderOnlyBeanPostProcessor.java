@@ -179,7 +179,8 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         Class<?> type = ClassUtils.getUserClass(targetClass);
         refuseCallbacksOfTheDefinition(beanName, type);
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
-        if (!checked.add(byInterface && !type.isInterface() ? bean.getClass() : type)) {
+        Class<?> checkedAs = byInterface && !type.isInterface() ? bean.getClass() : type;
+        if (checked.contains(checkedAs)) {
             return;
         }
         GuardedMethods found = Objects.requireNonNull(methods);
@@ -214,6 +215,8 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     .keySet()
                     .forEach(method -> requireReached(method, beanName, found, type));
         }
+        // Not before: a lazy bean that was refused may be asked for again.
+        checked.add(checkedAs);
     }
 
     /** For each bean, because another one of the class may be defined without. */

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.interception;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
@@ -45,6 +46,7 @@ import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -91,6 +93,26 @@ class StartUpFailureTests {
                 .hasMessageContaining("WithPrivate.tick()")
                 .hasMessageContaining("private methods")
                 .hasMessageContaining("Make it public");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MadeLater {
+        @Bean
+        @Lazy
+        WithPrivate job() {
+            return new WithPrivate();
+        }
+    }
+
+    /** Else the second one who asks for the bean would get it, without a guard. */
+    @Test
+    void refusesALazyBeanEachTimeThatItIsAskedFor() {
+        Guarded.context(leases).withUserConfiguration(MadeLater.class).run(context -> {
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> context.getBean(WithPrivate.class))
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class);
+            }
+        });
     }
 
     static class WithFinal {
