@@ -91,7 +91,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         LeaseNode behind = node(leases);
         if (behind != null) {
             behind.addListener(this);
-            registry.methods().forEach((method, bean) -> requirePossible(method, bean, behind.settings()));
+            registry.require((method, bean) -> requirePossible(method, bean, behind.settings()));
         }
         if (leases == null && !registry.leaseNames().isEmpty()) {
             throw new IllegalStateException("There are @LeaderOnly methods for the leases " + registry.leaseNames()

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
@@ -19,6 +20,7 @@ public final class LeaderOnlyRegistry {
     private final Set<String> names = new TreeSet<>();
     private final Map<GuardedMethod, String> methods = new LinkedHashMap<>();
     private final List<Consumer<String>> listeners = new ArrayList<>();
+    private BiConsumer<GuardedMethod, String> requirement = (method, bean) -> {};
 
     /** The names that are known now, in alphabetical order. */
     public Set<String> leaseNames() {
@@ -53,10 +55,14 @@ public final class LeaderOnlyRegistry {
         }
     }
 
-    /** The guarded methods and their beans' names. */
-    Map<GuardedMethod, String> methods() {
+    /**
+     * Has every guarded method looked at together with its bean's name: those that are known at once, later ones before they become
+     * known. What the requirement throws comes out, of the latter where the bean is made.
+     */
+    void require(BiConsumer<GuardedMethod, String> every) {
         synchronized (monitor) {
-            return new LinkedHashMap<>(methods);
+            methods.forEach(every);
+            requirement = every;
         }
     }
 
@@ -64,6 +70,7 @@ public final class LeaderOnlyRegistry {
         String leaseName = method.leaseName();
         List<Consumer<String>> toTell;
         synchronized (monitor) {
+            requirement.accept(method, bean);
             methods.put(method, bean);
             if (!names.add(leaseName)) {
                 return;

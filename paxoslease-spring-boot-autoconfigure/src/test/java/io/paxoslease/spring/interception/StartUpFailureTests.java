@@ -757,19 +757,34 @@ class StartUpFailureTests {
                 .run(context -> assertThat(context.getStartupFailure()).hasMessageContaining("no LeaseManager bean"));
     }
 
-    @Test
-    void refusesAMarginThatTheLeaseTimeNeverLeaves() {
+    private static ApplicationContextRunner withANode() {
         LeaseNode node =
                 new LeaseNode(NodeSettings.standalone("n1", Duration.ofSeconds(10)), new NoTransport(), new Random(1));
-        ApplicationContextRunner runner = new ApplicationContextRunner()
+        return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
-                .withBean(LeaseManager.class, () -> node, definition -> definition.setDestroyMethodName(""))
-                .withBean(BadMargin.class);
+                .withBean(LeaseManager.class, () -> node, definition -> definition.setDestroyMethodName(""));
+    }
+
+    @Test
+    void refusesAMarginThatTheLeaseTimeNeverLeaves() {
+        ApplicationContextRunner runner = withANode().withBean(BadMargin.class);
         runner.withPropertyValues("margin=10s")
                 .run(context -> assertThat(context.getStartupFailure())
                         .hasMessageContaining("minRemaining of PT10S is never left of the lease time of PT10S"));
         runner.withPropertyValues("margin=9s")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void refusesSuchAMarginOfALazyBeanWhenItIsMade() {
+        ApplicationContextRunner runner =
+                withANode().withBean(BadMargin.class, BadMargin::new, definition -> definition.setLazyInit(true));
+        runner.withPropertyValues("margin=10s")
+                .run(context -> assertThatThrownBy(() -> context.getBean(BadMargin.class))
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("is never left of the lease time"));
+        runner.withPropertyValues("margin=9s")
+                .run(context -> assertThat(context.getBean(BadMargin.class)).isNotNull());
     }
 
     @Test
