@@ -6,6 +6,7 @@ import io.paxoslease.spring.LeaderOnly.OnLoss;
 import io.paxoslease.spring.LeaderOnly.Otherwise;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -84,7 +85,8 @@ final class GuardedMethods {
             if (annotation == null) {
                 return null;
             }
-            guarded = read(annotation, specific, bean);
+            // What a proxy made of interfaces declares has no name that says anything.
+            guarded = read(annotation, Proxy.isProxyClass(specific.getDeclaringClass()) ? method : specific, bean);
             known.put(key, guarded);
         }
         return guarded;

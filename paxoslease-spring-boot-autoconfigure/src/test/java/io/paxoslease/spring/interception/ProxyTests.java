@@ -1,9 +1,12 @@
 package io.paxoslease.spring.interception;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.Lease;
 import io.paxoslease.spring.LeaderOnly;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +27,7 @@ import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -295,6 +299,36 @@ class ProxyTests {
                     leases.lead("work");
                     assertThat(context.getBean(Client.class).fetch()).isEqualTo("fetched");
                 });
+    }
+
+    static class ClientFactory implements FactoryBean<Client> {
+        @Override
+        public Client getObject() {
+            return (Client) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {Client.class},
+                    (proxy, method, arguments) -> "fetched");
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Client.class;
+        }
+    }
+
+    /** Clients of REST interfaces and mappers of SQL are such; the names of their classes change from run to run. */
+    @Test
+    void guardsProxiesThatAreNotOfSpringUnderTheNamesOfTheirInterfaces() {
+        leases.lead("work");
+        Guarded.context(leases).withBean(ClientFactory.class).run(context -> {
+            List<Method> observed = new CopyOnWriteArrayList<>();
+            context.getBean(GuardedLeases.class).observeCalls((method, lease) -> {
+                observed.add(method);
+                throw new IllegalStateException("seen");
+            });
+            assertThatThrownBy(context.getBean(Client.class)::fetch).hasMessage("seen");
+            assertThat(observed).containsExactly(Client.class.getDeclaredMethod("fetch"));
+        });
     }
 
     @Configuration(proxyBeanMethods = false)
