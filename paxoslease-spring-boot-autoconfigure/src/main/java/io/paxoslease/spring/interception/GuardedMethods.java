@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.ReactiveAdapter;
@@ -62,6 +63,13 @@ final class GuardedMethods {
     static boolean isScheduled(Method method) {
         MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
         return annotations.isPresent(Scheduled.class) || annotations.isPresent(Schedules.class);
+    }
+
+    /** Whether Spring calls it whenever there is something to do, on every node. */
+    static boolean isCalledBySpring(Method method) {
+        return isScheduled(method)
+                || isMessageListener(method)
+                || MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(EventListener.class);
     }
 
     /** Whether a container hands it messages, whoever leads: Kafka's, Rabbit's and JMS's listeners are all marked so. */

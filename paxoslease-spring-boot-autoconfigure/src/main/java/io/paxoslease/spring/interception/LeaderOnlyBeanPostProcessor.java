@@ -211,7 +211,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         }
         if (GuardedMethods.isGuarded(type)) {
             MethodIntrospector.selectMethods(
-                            type, (Method method) -> GuardedMethods.isScheduled(method) ? Boolean.TRUE : null)
+                            type, (Method method) -> GuardedMethods.isCalledBySpring(method) ? Boolean.TRUE : null)
                     .keySet()
                     .forEach(method -> requireReached(method, beanName, found, type));
         }
@@ -349,7 +349,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         return false;
     }
 
-    /** An annotation on the class does not reach every method; a job that seems guarded and is not would run on every node. */
+    /** An annotation on the class does not reach every method; what seems guarded and is not would run on every node. */
     private static void requireReached(Method method, String beanName, GuardedMethods found, Class<?> type) {
         if (found.isGuarded(method, type)) {
             return;
@@ -357,7 +357,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         throw GuardedMethods.unguardable(
                 method,
                 beanName,
-                "the annotation on class " + type.getName() + " does not reach the scheduled method, which is "
+                "Spring calls it, but the annotation on class " + type.getName() + " does not reach it, because it is "
                         + (Modifier.isPrivate(method.getModifiers())
                                 ? "private"
                                 : Modifier.isStatic(method.getModifiers()) ? "static" : "inherited"),

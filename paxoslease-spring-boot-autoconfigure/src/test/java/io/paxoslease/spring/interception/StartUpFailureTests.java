@@ -667,6 +667,38 @@ class StartUpFailureTests {
         private void tick() {}
     }
 
+    static class ListenerAbove {
+        @EventListener
+        public void on(ContextClosedEvent event) {}
+    }
+
+    @LeaderOnly
+    static class AnnotatedBelowAListener extends ListenerAbove {}
+
+    static class MessagesAbove {
+        @SomeListener
+        public void take(String message) {}
+    }
+
+    @LeaderOnly
+    static class AnnotatedBelowMessages extends MessagesAbove {}
+
+    @LeaderOnly
+    static class AnnotatedOverAListener extends ListenerAbove {
+        @Override
+        public void on(ContextClosedEvent event) {}
+    }
+
+    @Test
+    void refusesListenersThatTheAnnotationOnTheClassDoesNotReach() {
+        startingWith(AnnotatedBelowAListener.class)
+                .hasMessageContaining("ListenerAbove.on(ContextClosedEvent)")
+                .hasMessageContaining("does not reach it, because it is inherited")
+                .hasMessageContaining("override the method");
+        startingWith(AnnotatedBelowMessages.class).hasMessageContaining("MessagesAbove.take(String)");
+        assertStartsWith(AnnotatedOverAListener.class);
+    }
+
     @Test
     void refusesScheduledMethodsThatTheAnnotationOnTheClassDoesNotReach() {
         startingWith(AnnotatedBelow.class)
