@@ -207,6 +207,13 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                         + " otherwise = Otherwise.THROW and let the broker deliver again, or start the container on"
                         + " LeaseAcquiredEvent and stop it when the lease ends.");
             }
+            if (StartUpCalls.isToldOfAnEnd(method, type)) {
+                LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
+                        + "' listens to the end of leases, which comes when this node does not hold the lease any more: the"
+                        + " guard refuses the end of lease '" + guarded.leaseName()
+                        + "' itself. Do without the annotation"
+                        + " there; if it is on the class, move it to the methods that need it.");
+            }
             registry.getObject().add(guarded, beanName);
         }
         if (GuardedMethods.isGuarded(type)) {

@@ -1,6 +1,8 @@
 package io.paxoslease.spring.interception;
 
 import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.LeaseLostEvent;
+import io.paxoslease.spring.LeaseReleasedEvent;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
@@ -30,7 +32,10 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
-/** Tells the methods that are called once, while the application starts and this node cannot have won an election yet. */
+/**
+ * Tells the methods that are called when this node does not lead: once, while the application starts and no election can have been won
+ * yet, or when a lease has ended.
+ */
 final class StartUpCalls {
 
     private static final List<Class<?>> EVENTS =
@@ -122,6 +127,13 @@ final class StartUpCalls {
         return listenedTo(method, type)
                 .filter(event -> EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event)))
                 .findFirst();
+    }
+
+    /** Whether it listens to the end of leases, be it among others. */
+    static boolean isToldOfAnEnd(Method method, Class<?> type) {
+        return listenedTo(method, type)
+                .anyMatch(event -> LeaseLostEvent.class.isAssignableFrom(event)
+                        || LeaseReleasedEvent.class.isAssignableFrom(event));
     }
 
     private static Stream<Class<?>> listenedTo(Method method, Class<?> type) {

@@ -9,6 +9,9 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.LeaseAcquiredEvent;
+import io.paxoslease.spring.LeaseLostEvent;
+import io.paxoslease.spring.LeaseReleasedEvent;
 import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import io.paxoslease.spring.interception.elsewhere.JobOfAnotherPackage;
 import jakarta.annotation.PostConstruct;
@@ -524,6 +527,32 @@ class StartUpFailureTests {
     void doesNotWarnOfListenersThatRefuse(CapturedOutput output) {
         assertStartsWith(Refusing.class);
         assertThat(output).doesNotContain("Refusing.take");
+    }
+
+    @LeaderOnly("work")
+    static class Leading {
+        @EventListener
+        void begin(LeaseAcquiredEvent event) {}
+
+        @EventListener({LeaseLostEvent.class, LeaseReleasedEvent.class})
+        void end() {}
+    }
+
+    static class LossListener implements ApplicationListener<LeaseLostEvent> {
+        @Override
+        @LeaderOnly("work")
+        public void onApplicationEvent(LeaseLostEvent event) {}
+    }
+
+    /** They come when the lease is not held any more. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfGuardedListenersOfTheEndOfALease(CapturedOutput output) {
+        assertStartsWith(Leading.class);
+        assertStartsWith(LossListener.class);
+        assertThat(output)
+                .contains("Leading.end()", "LossListener.onApplicationEvent(", "refuses the end of lease 'work'")
+                .doesNotContain("Leading.begin(");
     }
 
     static class OnReady {
