@@ -17,7 +17,8 @@ import org.springframework.core.annotation.AliasFor;
  * lease ends meanwhile, see {@link #onLoss()}; what must never be done twice carries the lease's fencing token along.
  *
  * <p>A parameter of type {@link io.paxoslease.Lease} for which the caller passes {@code null} receives the lease. Spring calls
- * {@code @Scheduled} methods without arguments only, there use {@code Lease.current()}.
+ * {@code @Scheduled} methods without arguments only and finds those of controllers and listeners by itself, there use
+ * {@code Lease.current()}.
  *
  * <p>Reactive return types ({@code Mono}, {@code Flux} and what Spring can adapt to them) are guarded at subscription: each
  * subscription asks for the lease anew and then calls the method, which finds the lease in the Reactor context under

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.Lease;
 import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.NotLeaderException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,8 +39,11 @@ import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.Ordered;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import reactor.core.publisher.Mono;
 
 /** The guard is there, once and in its place, whatever else proxies a bean. */
 class ProxyTests {
@@ -189,6 +194,69 @@ class ProxyTests {
             }
         }
         return -1;
+    }
+
+    @EnableResilientMethods
+    @Configuration(proxyBeanMethods = false)
+    static class ResilientConfiguration {}
+
+    static class Flaky {
+        private final AtomicInteger calls = new AtomicInteger();
+        private final FakeLeases leases;
+
+        Flaky(FakeLeases leases) {
+            this.leases = leases;
+        }
+
+        @Retryable(delay = 1)
+        @LeaderOnly("work")
+        public Long token(Lease lease) {
+            return failOnce(lease);
+        }
+
+        @Retryable(delay = 1)
+        @LeaderOnly("work")
+        public Mono<Long> later(Lease lease) {
+            return Mono.fromCallable(() -> failOnce(lease));
+        }
+
+        private Long failOnce(Lease lease) {
+            if (calls.incrementAndGet() % 2 == 1) {
+                leases.lead("work");
+                throw new IllegalStateException("once");
+            }
+            return lease.fencingToken();
+        }
+
+        @Retryable(delay = 1, maxRetries = 3, excludes = NotLeaderException.class)
+        @LeaderOnly(name = "work", otherwise = LeaderOnly.Otherwise.THROW)
+        public void strict() {}
+
+        @Retryable(delay = 1)
+        @LeaderOnly("work")
+        public String losing() {
+            leases.lose("work");
+            throw new IllegalStateException("lost");
+        }
+    }
+
+    /** Spring puts retries before all that is there. Else what is tried again went on under a lease that is over. */
+    @Test
+    void asksForTheLeaseAtEachAttemptOfARetry() {
+        long first = leases.lead("work").fencingToken();
+        Guarded.context(leases)
+                .withUserConfiguration(ResilientConfiguration.class)
+                .withBean(Flaky.class)
+                .run(context -> {
+                    Flaky flaky = context.getBean(Flaky.class);
+                    assertThat(flaky.token(null)).isEqualTo(first + 1);
+                    assertThat(flaky.later(null).block()).isEqualTo(first + 2);
+                    assertThat(flaky.losing()).isNull();
+                    Guarded.Outcomes outcomes = Guarded.Outcomes.of(context);
+                    assertThatThrownBy(flaky::strict).isInstanceOf(NotLeaderException.class);
+                    assertThat(outcomes.count("work", CallListener.Outcome.REFUSED))
+                            .isEqualTo(1);
+                });
     }
 
     @Configuration
