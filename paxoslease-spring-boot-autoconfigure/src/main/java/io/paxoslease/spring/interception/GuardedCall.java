@@ -82,6 +82,12 @@ final class GuardedCall {
         return observed == null ? NOT_OBSERVED : observed.open();
     }
 
+    /** What the streams of the call find in their context, null where that is what is there. */
+    @Nullable
+    Object observation() {
+        return observed == null ? null : observed.observation();
+    }
+
     /** Notes why the call will end as failed. */
     void failedWith(@Nullable Throwable cause) {
         failure = cause;

@@ -81,6 +81,17 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         }
     }
 
+    /**
+     * What is known of who makes a call beyond what the current thread knows.
+     *
+     * @param guarded whether it is a guarded call
+     * @param observation what observes it
+     */
+    record Caller(boolean guarded, @Nullable Object observation) {
+
+        static final Caller OF_THIS_THREAD = new Caller(false, null);
+    }
+
     /** Who waits until only so many calls run. */
     private record Waiting(int own, CompletableFuture<Void> idle) {}
 
@@ -254,12 +265,11 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     /**
      * Lets a call in, or counts that it was not.
      *
-     * @param nested whether a guarded call makes it that this thread does not know of
      * @return null if the call is to be skipped
      * @throws NotLeaderException if it is refused
      */
     @Nullable
-    GuardedCall admit(GuardedMethod method, @Nullable Object target, boolean nested) {
+    GuardedCall admit(GuardedMethod method, @Nullable Object target, Caller caller) {
         LeaseCalls ofLease = calls(method.leaseName());
         if (!ofLease.enter()) {
             return refuse(method, STOPPING);
@@ -267,7 +277,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         inFlight.incrementAndGet();
         GuardedCall call = null;
         try {
-            call = decide(method, target, nested);
+            call = decide(method, target, caller);
         } finally {
             if (call == null) {
                 leave(ofLease);
@@ -276,8 +286,8 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         return call;
     }
 
-    private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target, boolean nested) {
-        if (draining && !nested && Lease.current().isEmpty()) {
+    private @Nullable GuardedCall decide(GuardedMethod method, @Nullable Object target, Caller caller) {
+        if (draining && !caller.guarded() && Lease.current().isEmpty()) {
             return refuse(method, STOPPING);
         }
         Lease lease = election(method.leaseName()).lease().orElse(null);
@@ -298,7 +308,11 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         try {
             CallObserver watching = observer;
             return new GuardedCall(
-                    this, method, lease, key, watching == null ? null : watching.onAdmitted(method.method(), lease));
+                    this,
+                    method,
+                    lease,
+                    key,
+                    watching == null ? null : watching.onAdmitted(method.method(), lease, caller.observation()));
         } catch (RuntimeException | Error failure) {
             // Whoever names the observation failed: this call fails, and the next one is not taken for a second one.
             if (key != null) {

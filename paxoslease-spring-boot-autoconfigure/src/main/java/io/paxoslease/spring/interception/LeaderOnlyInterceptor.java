@@ -42,7 +42,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         if (method.adapter() != null) {
             return ReactiveGate.guard(leases.get(), method, method.adapter(), call);
         }
-        GuardedCall admitted = leases.get().admit(method, target, false);
+        GuardedCall admitted = leases.get().admit(method, target, GuardedLeases.Caller.OF_THIS_THREAD);
         return admitted == null ? method.nothing() : run(admitted, call);
     }
 

@@ -12,6 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
@@ -38,7 +39,11 @@ final class ReactiveGate {
             ContextView outer) {
         GuardedCall call;
         try {
-            call = leases.admit(method, invocation.getThis(), outer.hasKey(Lease.class));
+            call = leases.admit(
+                    method,
+                    invocation.getThis(),
+                    new GuardedLeases.Caller(
+                            outer.hasKey(Lease.class), outer.getOrDefault(CallObserver.CONTEXT_KEY, null)));
         } catch (NotLeaderException refused) {
             return Mono.error(refused);
         }
@@ -66,7 +71,7 @@ final class ReactiveGate {
             limited = body.takeUntilOther(leaseEnd(call).doOnNext(lost -> over.set(true)))
                     .concatWith(Mono.defer(() -> over.get() ? Mono.error(lost(call)) : Mono.empty()));
         }
-        return limited.contextWrite(context -> context.put(Lease.class, call.lease()))
+        return limited.contextWrite(context -> inside(call, context))
                 .doOnError(call::failedWith)
                 .doFinally(signal -> call.end(signal == SignalType.ON_ERROR));
     }
@@ -75,9 +80,15 @@ final class ReactiveGate {
         Mono<T> limited = call.method().interrupts()
                 ? Mono.firstWithSignal(body, leaseEnd(call).flatMap(lost -> Mono.error(lost(call))))
                 : body;
-        return limited.contextWrite(context -> context.put(Lease.class, call.lease()))
+        return limited.contextWrite(context -> inside(call, context))
                 .doOnError(call::failedWith)
                 .doFinally(signal -> call.end(signal == SignalType.ON_ERROR));
+    }
+
+    private static Context inside(GuardedCall call, Context outer) {
+        Object observation = call.observation();
+        Context context = outer.put(Lease.class, call.lease());
+        return observation == null ? context : context.put(CallObserver.CONTEXT_KEY, observation);
     }
 
     /** Emits when the lease ends, on a thread that may run the application's code. */

@@ -27,27 +27,36 @@ public final class LeaderOnlyObserver implements CallObserver {
     }
 
     @Override
-    public ObservedCall onAdmitted(Method method, Lease lease) {
-        return new Observed(Observation.start(
+    public ObservedCall onAdmitted(Method method, Lease lease, @Nullable Object outer) {
+        Observation observation = Observation.createNotStarted(
                 convention,
                 DEFAULT,
                 () -> new LeaderOnlyObservationContext(method, lease.name(), lease.fencingToken()),
-                registry));
+                registry);
+        return new Observed(
+                outer instanceof Observation parent
+                        ? observation.parentObservation(parent).start()
+                        : observation.start());
     }
 
-    private record Observed(Observation observation) implements ObservedCall {
+    private record Observed(Observation call) implements ObservedCall {
+
+        @Override
+        public @Nullable Object observation() {
+            return call.isNoop() ? null : call;
+        }
 
         @Override
         public Scope open() {
-            return observation.openScope()::close;
+            return call.openScope()::close;
         }
 
         @Override
         public void onEnd(@Nullable Throwable failure) {
             if (failure != null) {
-                observation.error(failure);
+                call.error(failure);
             }
-            observation.stop();
+            call.stop();
         }
     }
 }

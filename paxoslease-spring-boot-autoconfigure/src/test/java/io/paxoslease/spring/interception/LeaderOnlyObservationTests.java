@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.boot.PaxosLeaseObservationAutoConfiguration;
@@ -68,6 +69,11 @@ class LeaderOnlyObservationTests {
         @LeaderOnly("orders")
         public CompletableFuture<String> later() {
             return stage;
+        }
+
+        @LeaderOnly("orders")
+        public Mono<Observation> observed() {
+            return Mono.deferContextual(view -> Mono.just(view.get(ObservationThreadLocalAccessor.KEY)));
         }
 
         @LeaderOnly("orders")
@@ -184,6 +190,37 @@ class LeaderOnlyObservationTests {
                     .hasBeenStopped()
                     .thenError()
                     .hasMessage("no ink");
+        });
+    }
+
+    @Test
+    void aReactiveCallIsPartOfWhatItsSubscriberObservesAndItsStreamPartOfTheCall() {
+        leases.lead("orders");
+        observed().run(context -> {
+            Observation outer = Observation.start("outer", registry);
+            Observation inside = context.getBean(Service.class)
+                    .observed()
+                    .contextWrite(view -> view.put(ObservationThreadLocalAccessor.KEY, outer))
+                    .block();
+            outer.stop();
+            assertThat(inside).isNotNull();
+            assertThat(inside.getContextView().getName()).isEqualTo(NAME);
+            assertThat(inside.getContextView().getParentObservation()).isSameAs(outer);
+        });
+    }
+
+    @Test
+    void aStreamKeepsWhatObservesItWhereCallsAreNotObserved() {
+        leases.lead("orders");
+        registry.observationConfig().observationPredicate((name, context) -> !name.startsWith("paxoslease"));
+        observed().run(context -> {
+            Observation outer = Observation.start("outer", registry);
+            assertThat(context.getBean(Service.class)
+                            .observed()
+                            .contextWrite(view -> view.put(ObservationThreadLocalAccessor.KEY, outer))
+                            .block())
+                    .isSameAs(outer);
+            outer.stop();
         });
     }
 

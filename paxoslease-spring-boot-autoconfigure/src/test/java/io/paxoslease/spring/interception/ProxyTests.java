@@ -390,7 +390,7 @@ class ProxyTests {
         leases.lead("work");
         Guarded.context(leases).withBean(ClientFactory.class).run(context -> {
             List<Method> observed = new CopyOnWriteArrayList<>();
-            context.getBean(GuardedLeases.class).observeCalls((method, lease) -> {
+            context.getBean(GuardedLeases.class).observeCalls((method, lease, outer) -> {
                 observed.add(method);
                 throw new IllegalStateException("seen");
             });

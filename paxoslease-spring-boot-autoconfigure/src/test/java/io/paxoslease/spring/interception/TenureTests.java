@@ -26,7 +26,7 @@ class TenureTests {
             GuardedLeases guarded = context.getBean(GuardedLeases.class);
             List<GuardedMethod> methods = new ArrayList<>();
             context.getBean(LeaderOnlyRegistry.class).require((method, bean) -> methods.add(method));
-            GuardedCall call = guarded.admit(methods.get(0), null, false);
+            GuardedCall call = guarded.admit(methods.get(0), null, GuardedLeases.Caller.OF_THIS_THREAD);
             scenario.play(guarded, call);
             call.end(false);
         });
