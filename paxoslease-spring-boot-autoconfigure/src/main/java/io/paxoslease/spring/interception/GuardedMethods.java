@@ -11,12 +11,12 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -40,6 +40,8 @@ final class GuardedMethods {
 
     /** By its name, because applications without messages do not have it. */
     private static final String MESSAGE_MAPPING = "org.springframework.messaging.handler.annotation.MessageMapping";
+
+    private static final String KOTLIN_FLOW = "kotlinx.coroutines.flow.Flow";
 
     private final StringValueResolver resolver;
     private final String defaultLease;
@@ -197,7 +199,7 @@ final class GuardedMethods {
 
     private static @Nullable ReactiveAdapter adapter(Method method, Otherwise otherwise, String bean) {
         Class<?> type = method.getReturnType();
-        if (KotlinDetector.isSuspendingFunction(method)) {
+        if (isSuspending(method)) {
             throw unguardable(
                     method, bean, "it is a suspending function", "Return Mono, Flux or Flow, or do not suspend.");
         }
@@ -213,6 +215,13 @@ final class GuardedMethods {
                 ? null
                 : ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
         if (adapter == null || !adapter.getDescriptor().isDeferred()) {
+            if (isA(KOTLIN_FLOW, type)) {
+                throw unguardable(
+                        method,
+                        bean,
+                        "Spring adapts a Flow with kotlinx-coroutines-reactor, which is not on the class path",
+                        "Add org.jetbrains.kotlinx:kotlinx-coroutines-reactor.");
+            }
             if (isPublisher(type)) {
                 throw unguardable(
                         method,
@@ -247,10 +256,20 @@ final class GuardedMethods {
     }
 
     private static boolean isPublisher(Class<?> type) {
-        return Flow.Publisher.class.isAssignableFrom(type)
-                || type.getName().equals("org.reactivestreams.Publisher")
-                || ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-                        .anyMatch(each -> each.getName().equals("org.reactivestreams.Publisher"));
+        return Flow.Publisher.class.isAssignableFrom(type) || isA("org.reactivestreams.Publisher", type);
+    }
+
+    private static boolean isA(String name, @Nullable Class<?> type) {
+        return type != null
+                && (type.getName().equals(name)
+                        || isA(name, type.getSuperclass())
+                        || Stream.of(type.getInterfaces()).anyMatch(each -> isA(name, each)));
+    }
+
+    /** It returns before its work is done, and is called again to go on. */
+    private static boolean isSuspending(Method method) {
+        Class<?>[] types = method.getParameterTypes();
+        return types.length > 0 && types[types.length - 1].getName().equals("kotlin.coroutines.Continuation");
     }
 
     static UnguardableMethodException unguardable(Method method, String bean, String reason, String remedy) {

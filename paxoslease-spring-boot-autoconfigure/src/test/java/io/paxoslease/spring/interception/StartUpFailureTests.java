@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import kotlin.coroutines.Continuation;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -55,6 +56,8 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.OverridingClassLoader;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ReactiveTypeDescriptor;
 import org.springframework.messaging.handler.annotation.MessageMapping;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -793,6 +796,72 @@ class StartUpFailureTests {
     @Test
     void refusesPublishersThatItCannotMake() {
         startingWith(SpecialPublisher.class).hasMessageContaining("is not a OwnMono");
+    }
+
+    static class Suspending {
+        @LeaderOnly
+        public Object run(Continuation<? super String> rest) {
+            return "ran";
+        }
+    }
+
+    @EnableScheduling
+    @LeaderOnly
+    static class SuspendingJob {
+        @Scheduled(fixedRate = 1000)
+        public Object run(Continuation<? super String> rest) {
+            return "ran";
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Suspending.class, SuspendingJob.class})
+    void refusesSuspendingFunctions(Class<?> bean) {
+        startingWith(bean).hasMessageContaining(".run(Continuation)").hasMessageContaining("suspending function");
+    }
+
+    static class KotlinFlow {
+        interface StateFlow<T> extends kotlinx.coroutines.flow.Flow<T> {}
+
+        @LeaderOnly
+        public StateFlow<String> run() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** Else the lease were asked for when the stream is made, and not when it is collected. */
+    @Test
+    void refusesStreamsOfKotlinThatSpringCannotAdapt() {
+        startingWith(KotlinFlow.class).hasMessageContaining("kotlinx-coroutines-reactor");
+    }
+
+    static class NeverEmpty {
+        record Single(Publisher<?> publisher) {}
+
+        @LeaderOnly
+        public Single run() {
+            return new Single(Mono.just("ran"));
+        }
+    }
+
+    static class NeverEmptyAndRefused extends NeverEmpty {
+        @Override
+        @LeaderOnly(otherwise = LeaderOnly.Otherwise.THROW)
+        public Single run() {
+            return super.run();
+        }
+    }
+
+    /** RxJava's Single is one. */
+    @Test
+    void refusesStreamsThatCannotBeEmptyAndMayBeSkipped() {
+        ReactiveAdapterRegistry.getSharedInstance()
+                .registerReactiveType(
+                        ReactiveTypeDescriptor.singleRequiredValue(NeverEmpty.Single.class),
+                        single -> ((NeverEmpty.Single) single).publisher(),
+                        NeverEmpty.Single::new);
+        startingWith(NeverEmpty.class).hasMessageContaining("a Single that is skipped cannot be empty");
+        assertStartsWith(NeverEmptyAndRefused.class);
     }
 
     static class PlainPublishers {
