@@ -36,7 +36,7 @@ import org.springframework.core.annotation.AliasFor;
  * primitive return types with {@link Otherwise#SKIP}, methods that Spring calls on the object itself ({@code @PostConstruct},
  * {@code @PreDestroy}, {@code InitializingBean}, {@code DisposableBean}), and what is called once before a node can lead: Spring Boot's
  * runners, {@code SmartInitializingSingleton}, {@code SmartLifecycle.start} where it starts by itself, listeners of
- * {@code ContextRefreshedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}. With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
+ * {@code ContextRefreshedEvent}, {@code WebServerInitializedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}. With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)

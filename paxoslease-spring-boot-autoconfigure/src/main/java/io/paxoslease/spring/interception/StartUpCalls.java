@@ -41,6 +41,10 @@ final class StartUpCalls {
     private static final List<Class<?>> EVENTS =
             List.of(ContextRefreshedEvent.class, ApplicationStartedEvent.class, ApplicationReadyEvent.class);
 
+    /** By its name, because applications without a web server do not have it. */
+    private static final String WEB_SERVER_EVENT =
+            "org.springframework.boot.web.server.context.WebServerInitializedEvent";
+
     private static final List<String> CALLBACKS =
             List.of("jakarta.annotation.PostConstruct", "jakarta.annotation.PreDestroy");
 
@@ -125,8 +129,13 @@ final class StartUpCalls {
     /** The event of the start that the method listens to, be it among others. */
     static Optional<Class<?>> event(Method method, Class<?> type) {
         return listenedTo(method, type)
-                .filter(event -> EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event)))
+                .filter(event ->
+                        EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event)) || isOfTheWebServer(event))
                 .findFirst();
+    }
+
+    private static boolean isOfTheWebServer(@Nullable Class<?> event) {
+        return event != null && (event.getName().equals(WEB_SERVER_EVENT) || isOfTheWebServer(event.getSuperclass()));
     }
 
     /** Whether it listens to the end of leases, be it among others. */

@@ -44,6 +44,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerInitializedEvent;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
@@ -576,6 +577,12 @@ class StartUpFailureTests {
         void on(ApplicationEvent event) {}
     }
 
+    static class OnWebServer {
+        @EventListener
+        @LeaderOnly
+        void on(ServletWebServerInitializedEvent event) {}
+    }
+
     @LeaderOnly
     static class ReadyListener implements ApplicationListener<ApplicationReadyEvent> {
         @Override
@@ -596,6 +603,7 @@ class StartUpFailureTests {
         "OnReady, ApplicationReadyEvent",
         "OnStarted, ApplicationStartedEvent",
         "OnRefreshed, ContextRefreshedEvent",
+        "OnWebServer, ServletWebServerInitializedEvent",
         "ReadyListener, ApplicationReadyEvent",
         "StartedListener, ApplicationStartedEvent"
     })
