@@ -192,6 +192,13 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                 continue;
             }
             requireProxied(method, bean, beanName, type, byInterface);
+            if (!(bean instanceof Advised advised) || advised.indexOf(Objects.requireNonNull(advisor)) < 0) {
+                throw GuardedMethods.unguardable(
+                        method,
+                        beanName,
+                        "the bean is a frozen proxy, which takes no more advice",
+                        "Do not freeze the proxy, or annotate the methods of its interfaces.");
+            }
             GuardedMethod guarded = Objects.requireNonNull(found.get(method, type, beanName));
             if (guarded.scheduled() && method.getParameterCount() > 0) {
                 throw GuardedMethods.unguardable(

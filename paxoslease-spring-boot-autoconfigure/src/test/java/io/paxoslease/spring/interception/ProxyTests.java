@@ -348,6 +348,54 @@ class ProxyTests {
         });
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class TwoNamesConfiguration {
+        @Bean
+        Worker worker() {
+            return new Worker();
+        }
+
+        @Bean
+        Work work(Worker worker) {
+            return worker;
+        }
+    }
+
+    /** Else its calls were counted twice, and a scheduled one met itself. */
+    @Test
+    void guardsABeanOfTwoNamesOnce() {
+        leases.lead("work");
+        Guarded.context(leases)
+                .withUserConfiguration(TwoNamesConfiguration.class)
+                .run(context -> {
+                    Guarded.Outcomes outcomes = Guarded.Outcomes.of(context);
+                    assertThat(context.getBean("work", Work.class).run()).contains("ran");
+                    assertThat(outcomes.count("work", CallListener.Outcome.RUN)).isEqualTo(1);
+                });
+    }
+
+    private static Work frozen(boolean proxyTargetClass) {
+        ProxyFactory factory = new ProxyFactory(new Worker());
+        factory.setProxyTargetClass(proxyTargetClass);
+        factory.setFrozen(true);
+        return (Work) factory.getProxy();
+    }
+
+    @Test
+    void guardsAFrozenProxyOfAClassByAnotherAndRefusesOneOfInterfaces() {
+        Guarded.context(leases).withBean("work", Work.class, () -> frozen(true)).run(context -> {
+            Work work = context.getBean(Work.class);
+            assertThat(work.run()).isEmpty();
+            leases.lead("work");
+            assertThat(work.run()).contains("ran");
+        });
+        Guarded.context(leases)
+                .withBean("work", Work.class, () -> frozen(false))
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("the bean is a frozen proxy"));
+    }
+
     interface Client {
         @LeaderOnly("work")
         String fetch();
