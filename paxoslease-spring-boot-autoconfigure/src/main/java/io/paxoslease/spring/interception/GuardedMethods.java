@@ -31,7 +31,7 @@ import org.springframework.util.StringValueResolver;
 
 /**
  * Finds {@link LeaderOnly} and reads it. The method of the target class comes first, then the class that declares it, then the method
- * that was called (that of an interface, say), then its class. Safe to use from any thread.
+ * that was called (that of an interface, say), then its class, then the method of an interface of the target class. Safe to use from any thread.
  */
 final class GuardedMethods {
 
@@ -54,7 +54,7 @@ final class GuardedMethods {
 
     /** Whether a call of a method on a target of a class is guarded. */
     boolean isGuarded(Method method, @Nullable Class<?> targetClass) {
-        return find(method, AopUtils.getMostSpecificMethod(method, targetClass)) != null;
+        return find(method, AopUtils.getMostSpecificMethod(method, targetClass), targetClass) != null;
     }
 
     /** Whether a class itself is annotated. */
@@ -91,7 +91,7 @@ final class GuardedMethods {
         GuardedMethod guarded = known.get(key);
         if (guarded == null) {
             Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-            MergedAnnotation<LeaderOnly> annotation = find(method, specific);
+            MergedAnnotation<LeaderOnly> annotation = find(method, specific, targetClass);
             if (annotation == null) {
                 return null;
             }
@@ -102,9 +102,18 @@ final class GuardedMethods {
         return guarded;
     }
 
-    private static @Nullable MergedAnnotation<LeaderOnly> find(Method method, Method specific) {
+    private static @Nullable MergedAnnotation<LeaderOnly> find(
+            Method method, Method specific, @Nullable Class<?> targetClass) {
         MergedAnnotation<LeaderOnly> found = findOn(specific);
-        return found == null && specific != method ? findOn(method) : found;
+        if (found == null && !specific.equals(method)) {
+            found = findOn(method);
+        }
+        if (found == null) {
+            // It may be inherited from a class that knows nothing of the interface.
+            Method ofInterface = ClassUtils.getInterfaceMethodIfPossible(specific, targetClass);
+            found = ofInterface.equals(specific) ? null : findOn(ofInterface);
+        }
+        return found;
     }
 
     /** Whether the method itself is annotated, not just its class. */

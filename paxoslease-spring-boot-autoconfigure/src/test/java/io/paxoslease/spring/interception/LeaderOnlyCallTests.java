@@ -364,6 +364,32 @@ class LeaderOnlyCallTests {
         String run();
     }
 
+    static class Unaware {
+        public String run() {
+            return "ran";
+        }
+    }
+
+    static class Inheriting extends Unaware implements Contract {}
+
+    /** The method knows nothing of the interface, and a proxy of the class sees the method alone. */
+    @Test
+    void findsTheAnnotationOnAnInterfaceWhoseMethodIsInherited() {
+        for (String proxyTargetClass : List.of("true", "false")) {
+            FakeLeases own = new FakeLeases();
+            Guarded.context(own)
+                    .withBean(Inheriting.class)
+                    .withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
+                    .run(context -> {
+                        assertThat(context.getBean(LeaderOnlyRegistry.class).leaseNames())
+                                .containsExactly("orders");
+                        assertThat(context.getBean(Contract.class).run()).isNull();
+                        own.lead("orders");
+                        assertThat(context.getBean(Contract.class).run()).isEqualTo("ran");
+                    });
+        }
+    }
+
     static class Implementation implements Contract {
         @Override
         public String run() {
