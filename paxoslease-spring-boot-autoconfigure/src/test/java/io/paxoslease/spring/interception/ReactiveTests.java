@@ -188,12 +188,19 @@ class ReactiveTests {
         run((service, guarded, outcomes) -> {
             AtomicReference<Throwable> fluxEnd = new AtomicReference<>();
             AtomicReference<Throwable> monoEnd = new AtomicReference<>();
-            service.interruptible().subscribe(text -> {}, fluxEnd::set);
-            service.interruptibleMono().subscribe(text -> {}, monoEnd::set);
+            List<Thread> threads = new CopyOnWriteArrayList<>();
+            service.interruptible()
+                    .doOnError(lost -> threads.add(Thread.currentThread()))
+                    .subscribe(text -> {}, fluxEnd::set);
+            service.interruptibleMono()
+                    .doOnError(lost -> threads.add(Thread.currentThread()))
+                    .subscribe(text -> {}, monoEnd::set);
             assertThat(guarded.inFlight()).isEqualTo(2);
             leases.lose("jobs");
             await().untilAsserted(() -> assertThat(fluxEnd.get()).isInstanceOf(LeaseLostException.class));
             await().untilAsserted(() -> assertThat(monoEnd.get()).isInstanceOf(LeaseLostException.class));
+            // The thread that tells of the loss is not theirs to keep.
+            assertThat(threads).hasSize(2).doesNotContain(Thread.currentThread());
             await().untilAsserted(() -> assertThat(guarded.inFlight()).isZero());
             await().untilAsserted(() ->
                     assertThat(service.source().currentSubscriberCount()).isZero());

@@ -30,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -668,6 +669,23 @@ class StartUpFailureTests {
         Guarded.context(leases)
                 .withBean(BehindAnInterface.class)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @LeaderOnly
+    static class GuardedBehindAnInterface implements Known {
+        @Override
+        public void known() {}
+
+        public void unknown() {}
+    }
+
+    /** Nobody else can call them there. */
+    @Test
+    void acceptsMethodsOfAnAnnotatedClassThatAnInterfaceProxyDoesNotHave() {
+        Guarded.context(leases)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withBean(GuardedBehindAnInterface.class)
+                .run(context -> assertThat(context.getBean(Known.class)).matches(AopUtils::isJdkDynamicProxy));
     }
 
     @EnableScheduling
