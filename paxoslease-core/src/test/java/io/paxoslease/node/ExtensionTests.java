@@ -335,8 +335,10 @@ class ExtensionTests {
                 .isLessThan(end.nanos() - 49 * MILLI);
     }
 
-    /** Answers that come just before each round ends, until rounds may take a second; answers when the next extension begins. */
-    /** And after one quick answer still do. */
+    /**
+     * Answers that come just before each round ends, until rounds may take a second, and after one quick answer still do; answers when
+     * the next extension begins.
+     */
     private Now untilRoundsTakeASecond() {
         Now begun = DUE;
         long roundNanos;
