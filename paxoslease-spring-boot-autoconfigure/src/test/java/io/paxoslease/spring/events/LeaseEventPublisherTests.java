@@ -422,6 +422,16 @@ class LeaseEventPublisherTests {
     }
 
     @Test
+    void anEndOfAnotherTenureIsNotTold() {
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 4);
+        tell(Kind.RELEASED, "jobs", 5);
+        delivered();
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseReleasedEvent jobs 5");
+    }
+
+    @Test
     void canBeAwaitedWhileATenureGoesOn() {
         start(Recorder.class);
         tell(Kind.ACQUIRED, "jobs", 5);
