@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures everything that docs/performance.md tells of, one after another at one commit: an hour on a machine that does nothing else.
+# Measures everything that docs/performance.md tells of, one after another at one commit: an hour and a half on a machine that does nothing else.
 # With words as arguments, only the commands that have one of them: measure.sh idle holding
 set -eu
 cd "$(dirname "$0")/.."
