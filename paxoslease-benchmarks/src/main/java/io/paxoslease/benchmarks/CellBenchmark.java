@@ -270,15 +270,15 @@ public final class CellBenchmark {
     private static void contention(boolean oneRoundTrip, int rounds) throws Exception {
         try (Nodes cell = new Nodes(1_000, oneRoundTrip, "256m")) {
             cell.warmUp();
-            Crowd.Process crowd = cell.startCrowd(CONTENDERS[CONTENDERS.length - 1]);
+            Node crowd = cell.startCrowd(CONTENDERS[CONTENDERS.length - 1]);
             for (int i = 0; i < rounds; i++) {
-                crowd.contest("warm" + i, CONTENDERS[i % CONTENDERS.length]);
+                crowd.ask("contest warm" + i + " " + CONTENDERS[i % CONTENDERS.length]);
             }
             for (int contenders : CONTENDERS) {
                 long[] before = crowd.counters();
                 List<Long> nanos = new ArrayList<>();
                 for (int i = 0; i < rounds; i++) {
-                    long took = crowd.contest("lease" + contenders + "-" + i, contenders);
+                    long took = Long.parseLong(crowd.ask("contest lease" + contenders + "-" + i + " " + contenders));
                     if (took >= 0) {
                         nanos.add(took);
                     }
@@ -303,19 +303,19 @@ public final class CellBenchmark {
         for (int all : new int[] {10, 50, 100}) {
             try (Nodes cell = new Nodes(10_000, oneRoundTrip, "256m")) {
                 cell.warmUp();
-                Crowd.Process crowd = cell.startCrowd(all - SIZE);
+                Node crowd = cell.startCrowd(all - SIZE);
                 Thread.sleep(CALM_MILLIS);
                 traffic(all + " nodes with nothing to do", cell, crowd, seconds);
                 cell.nodes.get(0).ask("elect leader");
                 cell.awaitLeader();
-                crowd.elect("leader");
+                crowd.ask("elect leader");
                 Thread.sleep(CALM_MILLIS);
                 traffic("all but the members candidates of a lease of 10 s", cell, crowd, seconds);
             }
         }
     }
 
-    private static void traffic(String what, Nodes cell, Crowd.Process crowd, long seconds) throws Exception {
+    private static void traffic(String what, Nodes cell, Node crowd, long seconds) throws Exception {
         long[] before = cell.counters();
         long[] crowdBefore = crowd.counters();
         long[] acceptorBefore = cell.nodes.get(SIZE - 1).counters();
@@ -411,10 +411,10 @@ public final class CellBenchmark {
         }
 
         /** Nodes of one more process that are no members. */
-        Crowd.Process startCrowd(int size) throws Exception {
+        Node startCrowd(int size) throws Exception {
             Processes.Child crowd = processes.start(options, Crowd.class, arguments(Integer.toString(size)));
             crowd.awaitReady();
-            return new Crowd.Process(crowd);
+            return new Node("crowd", crowd);
         }
 
         private List<String> arguments(String first) {

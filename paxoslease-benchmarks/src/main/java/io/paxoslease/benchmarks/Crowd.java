@@ -100,31 +100,6 @@ final class Crowd {
         return took;
     }
 
-    /** It as {@link CellBenchmark} sees it. */
-    record Process(Processes.Child child) {
-
-        private static final long LONGEST_ANSWER_MILLIS = 30_000;
-
-        long contest(String lease, int contenders) throws Exception {
-            return Long.parseLong(ask("contest " + lease + " " + contenders));
-        }
-
-        void elect(String lease) throws Exception {
-            ask("elect " + lease);
-        }
-
-        /** Frames, bytes of them and of their answers, and the clock. */
-        long[] counters() throws Exception {
-            return Arrays.stream(ask("counters").split(" "))
-                    .mapToLong(Long::parseLong)
-                    .toArray();
-        }
-
-        private String ask(String line) throws Exception {
-            return child.ask(line, LONGEST_ANSWER_MILLIS);
-        }
-    }
-
     private static void await(CyclicBarrier barrier) {
         try {
             barrier.await();

@@ -320,6 +320,14 @@ class ProposerTests {
     @Nested
     class X5CleanUp {
 
+        private Ballot startAfterOneThatWasGivenUp() {
+            startProposing(0);
+            proposer.giveUp("r", at(0), effects);
+            Ballot former = ballot;
+            start(1);
+            return former;
+        }
+
         @Test
         void releasesAFreshAttemptThatSentProposals() {
             startProposing(0);
@@ -331,10 +339,7 @@ class ProposerTests {
         /** The release that was sent then did not arrive everywhere. */
         @Test
         void releasesARecordOfItsOwnThatItMeets() {
-            startProposing(0);
-            proposer.giveUp("r", at(0), effects);
-            Ballot former = ballot;
-            start(1);
+            Ballot former = startAfterOneThatWasGivenUp();
             prepared(0, new AcceptedLease(former, 9 * SECOND), 1);
             assertThat(effects).noneMatch(effect -> effect.equals(release(former)));
             prepared(1, new AcceptedLease(new Ballot(former.counter() - 1, former.owner()), 9 * SECOND), 1);
@@ -344,10 +349,7 @@ class ProposerTests {
         /** What another owner left at the other acceptor, which may be dead, is no majority. */
         @Test
         void doesNotWaitForAnotherOwnerWhenARecordOfItsOwnWasInTheWayAsWell() {
-            startProposing(0);
-            proposer.giveUp("r", at(0), effects);
-            Ballot former = ballot;
-            start(1);
+            Ballot former = startAfterOneThatWasGivenUp();
             prepared(0, new AcceptedLease(former, 9 * SECOND), 1);
             prepared(1, new AcceptedLease(new Ballot(1, OTHER), 9 * SECOND), 1);
             assertThat(effects)
@@ -357,10 +359,7 @@ class ProposerTests {
         /** Nobody comes back to it otherwise: the call gave up, the election was stopped, the node closed. */
         @Test
         void releasesARecordOfItsOwnThatItMetWhenItIsWithdrawn() {
-            startProposing(0);
-            proposer.giveUp("r", at(0), effects);
-            Ballot former = ballot;
-            start(1);
+            Ballot former = startAfterOneThatWasGivenUp();
             prepared(0, new AcceptedLease(former, 9 * SECOND), 1);
             effects.clear();
             proposer.release("r", at(1), effects);

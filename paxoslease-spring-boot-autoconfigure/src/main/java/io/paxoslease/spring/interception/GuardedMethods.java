@@ -268,7 +268,8 @@ final class GuardedMethods {
         return Flow.Publisher.class.isAssignableFrom(type) || isA("org.reactivestreams.Publisher", type);
     }
 
-    private static boolean isA(String name, @Nullable Class<?> type) {
+    /** Whether a type is, extends or implements one that may not be on the class path. */
+    static boolean isA(String name, @Nullable Class<?> type) {
         return type != null
                 && (type.getName().equals(name)
                         || isA(name, type.getSuperclass())

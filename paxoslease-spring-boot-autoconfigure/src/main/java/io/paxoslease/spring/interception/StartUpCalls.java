@@ -129,13 +129,9 @@ final class StartUpCalls {
     /** The event of the start that the method listens to, be it among others. */
     static Optional<Class<?>> event(Method method, Class<?> type) {
         return listenedTo(method, type)
-                .filter(event ->
-                        EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event)) || isOfTheWebServer(event))
+                .filter(event -> EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event))
+                        || GuardedMethods.isA(WEB_SERVER_EVENT, event))
                 .findFirst();
-    }
-
-    private static boolean isOfTheWebServer(@Nullable Class<?> event) {
-        return event != null && (event.getName().equals(WEB_SERVER_EVENT) || isOfTheWebServer(event.getSuperclass()));
     }
 
     /** Whether it listens to the end of leases, be it among others. */
