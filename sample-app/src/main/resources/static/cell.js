@@ -65,8 +65,9 @@ function connect() {
 function hear(told) {
   // The node that tells may have been asked just now for the first time: then the last one's word stands.
   for (const [id, node] of Object.entries(told.nodes)) {
-    if (node.ageMillis < 0) node.ageMillis = 0;
-    else continue;
+    if (node.ageMillis >= 0) continue;
+    node.ageMillis = 0;
+    node.unasked = true;
     if (!node.state || node.state === "RUNNING" || node.state === "PAUSED") node.view = cell?.nodes[id]?.view ?? null;
   }
   cell = told;
@@ -150,8 +151,8 @@ function holder(name) {
 function show() {
   const names = leaseNames(), answering = ids().filter(id => cell.nodes[id].view && cell.nodes[id].state !== "PAUSED");
   const any = answering.map(id => cell.nodes[id].view.lease)[0];
-  write($("status"), (any ? "cell “" + any.cell + "”, " : "") + answering.length + " of " + ids().length + " nodes answer"
-      + (any ? ", majority " + any.majority : "") + " · seen through " + cell.self);
+  const answers = !any && ids().some(id => cell.nodes[id].unasked) ? "asking …" : answering.length + " of " + ids().length + " nodes answer";
+  write($("status"), (any ? "cell “" + any.cell + "”, " : "") + answers + (any ? ", majority " + any.majority : "") + " · seen through " + cell.self);
   const all = [...tenures.values()], found = violations(all);
   $("verdict").className = found.length ? "verdict violated" : "verdict";
   attribute($("verdict"), "role", found.length ? "alert" : "status");
@@ -221,7 +222,7 @@ function updateNode(card, id) {
   const role = card.querySelector(".role"), badge = card.querySelector(".state");
   let text, cls;
   if (state && state !== "RUNNING") [text, cls] = [state, state === "DOWN" || state === "STOPPING" ? "bad" : "wait"];
-  else if (!told) [text, cls] = ["NO ANSWER", "bad"];
+  else if (!told) [text, cls] = node.unasked ? ["ASKING", "wait"] : ["NO ANSWER", "bad"];
   else [text, cls] = [told.acceptor.state, told.acceptor.state === "VOTING" ? "good" : told.acceptor.state === "QUARANTINED" ? "wait" : ""];
   attribute(badge, "class", "badge state " + cls);
   write(badge, text);

@@ -95,6 +95,8 @@ class LiveCell {
 
     private void tick() {
         if (pages.isEmpty()) {
+            // What was true for the last page is not what the next one is to show first.
+            answers.clear();
             return;
         }
         members.urls().forEach(this::ask);

@@ -291,6 +291,18 @@ class DemoPageIT {
 
     @Test
     @Order(13)
+    void nodesThatWereNotAskedYetAreNotSaidToBeSilent() {
+        assertThat(
+                        browser.text(
+                                "(() => { const told = cell; cell = null;"
+                                        + " hear({...told, nodes: Object.fromEntries(Object.entries(told.nodes)"
+                                        + ".map(([id, node]) => [id, {...node, ageMillis: -1, view: null}]))});"
+                                        + " return [...document.querySelectorAll('#status, .node .state')].map(e => e.textContent); })()"))
+                .matches("asking … · seen through node-.,ASKING,ASKING,ASKING");
+    }
+
+    @Test
+    @Order(14)
     void looksGood() throws IOException {
         browser.eval("document.activeElement.blur()");
         // Something to look at: a hand-over in the time line, even if nothing else happened in the last minute.
@@ -328,7 +340,7 @@ class DemoPageIT {
     }
 
     @Test
-    @Order(14)
+    @Order(15)
     void thePageForAnyCellShowsItToo() throws IOException {
         browser.open("http://localhost:" + basePort + "/actuator/leaseui");
         try {
