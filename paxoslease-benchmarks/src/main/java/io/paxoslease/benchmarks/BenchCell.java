@@ -5,7 +5,7 @@ import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Timing;
-import io.paxoslease.spring.boot.transport.SocketFrameChannel;
+import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import io.paxoslease.wire.FrameTransport;
@@ -31,6 +31,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.ssl.SslBundle;
 
 /** What the processes of a cell that {@link CellBenchmark} starts have in common: who its members are, and how a node reaches them. */
 final class BenchCell {
@@ -38,10 +39,10 @@ final class BenchCell {
     private static final String TRANSPORT = System.getProperty("transport", "http");
 
     /** Whether the nodes talk over ports of their own. */
-    static final boolean TCP = !TRANSPORT.equals("http");
+    static final boolean TCP = !TRANSPORT.startsWith("http");
 
     /** For encrypted connections, else null. */
-    final @Nullable SSLContext tls;
+    final @Nullable SslBundle certificate;
 
     final WireSettings wire;
 
@@ -72,7 +73,8 @@ final class BenchCell {
         timing = new Timing(leaseTime.toNanos(), 0.01);
         oneRoundTrip = Boolean.parseBoolean(arguments[1]);
         wire = new WireSettings(cell, timing, Duration.ofSeconds(1), List.of(), WireSettings.DEFAULT_MAX_FRAME_BYTES);
-        tls = TRANSPORT.equals("tls") ? SharedCertificate.context(Path.of(System.getProperty("certificate"))) : null;
+        String keys = System.getProperty("certificate");
+        certificate = keys == null ? null : SharedCertificate.bundle(Path.of(keys));
     }
 
     /** Where a member answers. */
@@ -89,9 +91,8 @@ final class BenchCell {
 
     /** A way to members by the client that applications use. */
     FrameChannel channel(String nodeId, Map<String, URI> to, String path) {
-        return TCP
-                ? SocketFrameChannel.tcp(nodeId, to, wire.maxFrameBytes(), () -> tls)
-                : SocketFrameChannel.http(nodeId, to, path, wire.maxFrameBytes());
+        SSLContext context = certificate == null ? null : certificate.createSslContext();
+        return FrameChannels.create(nodeId, to, path, wire.maxFrameBytes(), () -> context);
     }
 
     /** A node that has not been started. */

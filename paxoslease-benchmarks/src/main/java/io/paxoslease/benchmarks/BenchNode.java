@@ -30,12 +30,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import javax.net.ssl.SSLContext;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.Ssl;
 import org.springframework.boot.web.server.WebServer;
 
 /**
  * One process of the cell that {@link CellBenchmark} starts: a node behind a Tomcat, as an application has it, or with
- * {@code -Dtransport=tcp}, or encrypted {@code tls}, on a port of its own. It does what the lines on its
+ * {@code -Dtransport=tcp} on a port of its own, or {@code https} and {@code tls}, the same encrypted. It does what the lines on its
  * standard input say and answers each with one line.
  */
 final class BenchNode {
@@ -74,11 +78,20 @@ final class BenchNode {
             }
         };
         int port = cell.port(nodeId);
+        SslBundle certificate = cell.certificate;
         if (BenchCell.TCP) {
-            new TcpFrameServer(nodeId, echoing(server, mirror), cell.tls == null ? null : () -> cell.tls)
+            SSLContext context = certificate == null ? null : certificate.createSslContext();
+            new TcpFrameServer(nodeId, echoing(server, mirror), context == null ? null : () -> context)
                     .open(InetAddress.getLoopbackAddress(), port);
         } else {
-            WebServer web = new TomcatServletWebServerFactory(port).getWebServer(context -> {
+            TomcatServletWebServerFactory tomcat = new TomcatServletWebServerFactory(port);
+            if (certificate != null) {
+                Ssl ssl = Ssl.forBundle("node");
+                ssl.setClientAuth(Ssl.ClientAuth.NEED);
+                tomcat.setSsl(ssl);
+                tomcat.setSslBundles(new DefaultSslBundleRegistry("node", certificate));
+            }
+            WebServer web = tomcat.getWebServer(context -> {
                 context.addServlet("paxoslease", new PaxosLeaseServlet(() -> server))
                         .addMapping("/paxoslease/messages");
                 context.addServlet("echo", new PaxosLeaseServlet(() -> mirror)).addMapping("/echo/messages");

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 
 /**
  * A cell of three processes on the loopback interface, {@code -Dnodes=…} for more or fewer, each a node behind a Tomcat, or with
- * {@code -Dtransport=tcp}, or encrypted {@code tls}, on a port of its own. The first node does
+ * {@code -Dtransport=tcp} on a port of its own, or {@code https} and {@code tls}, the same encrypted. The first node does
  * the work that is measured, all answer. Beside it in the same run: an echo of a frame through the same server and client, and {@code wakes}, in which
  * as many threads only fall asleep and are woken. The processor time
  * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
@@ -393,7 +393,7 @@ public final class CellBenchmark {
             this.oneRoundTrip = oneRoundTrip;
             options.add("-Xmx" + heap);
             options.add("-Dtransport=" + TRANSPORT);
-            if (TRANSPORT.equals("tls")) {
+            if (TRANSPORT.equals("tls") || TRANSPORT.equals("https")) {
                 options.add("-Dcertificate=" + SharedCertificate.create(processes.directory()));
             }
             String more = System.getProperty("node.options", "");

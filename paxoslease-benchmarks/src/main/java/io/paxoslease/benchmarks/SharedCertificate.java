@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import javax.net.ssl.SSLContext;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslStoreBundle;
 
@@ -47,11 +46,11 @@ final class SharedCertificate {
     }
 
     /** For a node that has the file. */
-    static SSLContext context(Path file) throws IOException, GeneralSecurityException {
+    static SslBundle bundle(Path file) throws IOException, GeneralSecurityException {
         KeyStore keys = KeyStore.getInstance(file.toFile(), PASSWORD.toCharArray());
         KeyStore trusted = KeyStore.getInstance("PKCS12");
         trusted.load(null, null);
         trusted.setCertificateEntry(ALIAS, keys.getCertificate(ALIAS));
-        return SslBundle.of(SslStoreBundle.of(keys, PASSWORD, trusted)).createSslContext();
+        return SslBundle.of(SslStoreBundle.of(keys, PASSWORD, trusted));
     }
 }
