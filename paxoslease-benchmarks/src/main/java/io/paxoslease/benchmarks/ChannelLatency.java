@@ -57,7 +57,8 @@ public final class ChannelLatency {
     public static void main(String[] arguments) throws Exception {
         WebServer server = server();
         URI url = URI.create("http://127.0.0.1:" + server.getPort());
-        try (SocketFrameChannel channel = SocketFrameChannel.http("bench", Map.of("peer", url), "/paxoslease", 65_536);
+        try (SocketFrameChannel channel =
+                        FrameChannels.create("bench", Map.of("peer", url), "/paxoslease", 65_536, () -> null);
                 RawSocket raw = new RawSocket(server.getPort())) {
             HttpClient jdk =
                     HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

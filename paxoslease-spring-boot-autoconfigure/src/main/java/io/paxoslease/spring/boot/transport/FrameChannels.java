@@ -1,17 +1,9 @@
 package io.paxoslease.spring.boot.transport;
 
-import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
-import java.io.IOException;
 import java.net.URI;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -52,55 +44,27 @@ public final class FrameChannels {
      * @return the channel
      * @throws IllegalArgumentException if a URL cannot be used, with the reason
      */
-    public static FrameChannel create(
+    public static SocketFrameChannel create(
             String name,
             Map<String, URI> members,
             String basePath,
             int maxResponseBytes,
             Supplier<? extends @Nullable SSLContext> sslContext) {
-        Map<String, URI> plain = new LinkedHashMap<>();
-        Map<String, URI> secure = new LinkedHashMap<>();
-        Map<String, URI> sockets = new LinkedHashMap<>();
-        members.forEach((member, url) -> {
-            switch (String.valueOf(url.getScheme()).toLowerCase(Locale.ROOT)) {
-                case "https" -> secure.put(member, url);
-                case "tcp", "tls" -> sockets.put(member, url);
-                default -> plain.put(member, url);
-            }
-        });
-        Mixed all = new Mixed(new ArrayList<>(), new HashMap<>());
-        if (!plain.isEmpty()) {
-            all.add(SocketFrameChannel.http(name, plain, basePath, maxResponseBytes), plain);
-        }
-        if (!secure.isEmpty()) {
-            all.add(new HttpsFrameChannel(name, secure, basePath, maxResponseBytes, sslContext), secure);
-        }
-        if (!sockets.isEmpty()) {
-            all.add(SocketFrameChannel.tcp(name, sockets, maxResponseBytes, sslContext), sockets);
-        }
-        return all.channels.size() == 1 ? all.channels.get(0) : all;
+        SocketFrameChannel channel = new SocketFrameChannel(name);
+        members.forEach(
+                (member, base) -> channel.add(member, protocol(member, base, basePath, maxResponseBytes, sslContext)));
+        return channel;
     }
 
-    static CompletableFuture<FrameReply> notAMember(String member) {
-        return CompletableFuture.failedFuture(new IOException("no URL is known for it"));
-    }
-
-    private record Mixed(List<FrameChannel> channels, Map<String, FrameChannel> byMember) implements FrameChannel {
-
-        void add(FrameChannel channel, Map<String, URI> members) {
-            channels.add(channel);
-            members.keySet().forEach(member -> byMember.put(member, channel));
-        }
-
-        @Override
-        public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
-            FrameChannel channel = byMember.get(member);
-            return channel == null ? notAMember(member) : channel.exchange(member, frame, timeoutNanos);
-        }
-
-        @Override
-        public void close() {
-            channels.forEach(FrameChannel::close);
-        }
+    private static Protocol protocol(
+            String member,
+            URI base,
+            String basePath,
+            int maxResponseBytes,
+            Supplier<? extends @Nullable SSLContext> sslContext) {
+        return switch (String.valueOf(base.getScheme()).toLowerCase(Locale.ROOT)) {
+            case "tcp", "tls" -> new TcpProtocol(MemberUrl.ofSocket(member, base), maxResponseBytes, sslContext);
+            default -> new HttpProtocol(MemberUrl.of(member, base, basePath), maxResponseBytes, sslContext);
+        };
     }
 }

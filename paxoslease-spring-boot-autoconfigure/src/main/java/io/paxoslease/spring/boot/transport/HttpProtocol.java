@@ -1,17 +1,19 @@
 package io.paxoslease.spring.boot.transport;
 
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.security.NoSuchAlgorithmException;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
 /** A frame is one HTTP/1.1 POST. */
-final class HttpProtocol implements Protocol {
+class HttpProtocol extends Protocol {
 
     private final byte[] requestHead;
-    private final int maxResponseBytes;
 
-    HttpProtocol(MemberUrl url, int maxResponseBytes) {
-        this.maxResponseBytes = maxResponseBytes;
+    HttpProtocol(MemberUrl url, int maxResponseBytes, Supplier<? extends @Nullable SSLContext> sslContext) {
+        super(url, maxResponseBytes, () -> orDefault(sslContext.get()));
         this.requestHead = ("POST " + url.url().getRawPath() + " HTTP/1.1\r\nHost: "
                         + withoutZone(url.url().getRawAuthority()) + "\r\nContent-Type: " + FrameChannels.CONTENT_TYPE
                         + "\r\nContent-Length: ")
@@ -23,13 +25,22 @@ final class HttpProtocol implements Protocol {
         return authority.replaceFirst("%[^]]*]", "]");
     }
 
+    private static SSLContext orDefault(@Nullable SSLContext context) {
+        try {
+            return context == null ? SSLContext.getDefault() : context;
+        } catch (NoSuchAlgorithmException unusable) {
+            throw new IllegalStateException("the SSL settings of the JVM cannot be used: " + unusable, unusable);
+        }
+    }
+
+    /** Whatever the JVM allows: what a web server knows is its own affair. */
     @Override
-    public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) {
-        return new PlainStream(socket);
+    String[] tlsVersions(SSLContext context) {
+        return context.getDefaultSSLParameters().getProtocols();
     }
 
     @Override
-    public ByteBuffer request(byte[] frame) {
+    ByteBuffer request(byte[] frame) {
         byte[] length = (frame.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
         return ByteBuffer.allocate(requestHead.length + length.length + frame.length)
                 .put(requestHead)
@@ -39,7 +50,7 @@ final class HttpProtocol implements Protocol {
     }
 
     @Override
-    public ReplyParser newParser() {
+    ReplyParser newParser() {
         return new ResponseParser(maxResponseBytes);
     }
 }

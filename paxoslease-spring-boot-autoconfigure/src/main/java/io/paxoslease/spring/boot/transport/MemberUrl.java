@@ -3,18 +3,19 @@ package io.paxoslease.spring.boot.transport;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Where a member answers, and the words for what can go wrong with it; who reports them names the member. */
 record MemberUrl(String member, URI url) {
 
-    private static final String PLAIN = "tcp";
-    private static final String ENCRYPTED = "tls";
+    private static final Set<String> ENCRYPTED = Set.of("https", "tls");
 
     /** Joins base URL, base path and {@code /messages}; refuses URLs that would not do what they say. */
-    static MemberUrl of(String member, URI base, String basePath, String scheme) {
-        require(scheme.equalsIgnoreCase(base.getScheme()), member, base, "must begin with " + scheme + "://, but is ");
+    static MemberUrl of(String member, URI base, String basePath) {
+        String scheme = requireScheme(member, base, "http", "https");
         requireHost(member, base);
         String path = trimmed(base.getRawPath()) + trimmed(basePath) + "/messages";
         return new MemberUrl(member, URI.create(scheme + "://" + base.getRawAuthority() + path));
@@ -22,11 +23,7 @@ record MemberUrl(String member, URI url) {
 
     /** For the port of its own that a member has where frames are all that passes; refuses URLs that would not do what they say. */
     static MemberUrl ofSocket(String member, URI base) {
-        require(
-                PLAIN.equalsIgnoreCase(base.getScheme()) || ENCRYPTED.equalsIgnoreCase(base.getScheme()),
-                member,
-                base,
-                "must begin with " + PLAIN + ":// or " + ENCRYPTED + "://, but is ");
+        requireScheme(member, base, "tcp", "tls");
         requireHost(member, base);
         require(
                 base.getPort() > 0 && trimmed(base.getRawPath()).isEmpty(),
@@ -34,6 +31,16 @@ record MemberUrl(String member, URI url) {
                 base,
                 "must have a port and no path: ");
         return new MemberUrl(member, base);
+    }
+
+    private static String requireScheme(String member, URI base, String plain, String encrypted) {
+        String scheme = String.valueOf(base.getScheme()).toLowerCase(Locale.ROOT);
+        require(
+                scheme.equals(plain) || scheme.equals(encrypted),
+                member,
+                base,
+                "must begin with " + plain + ":// or " + encrypted + "://, but is ");
+        return scheme;
     }
 
     private static void requireHost(String member, URI base) {
@@ -53,7 +60,7 @@ record MemberUrl(String member, URI url) {
     }
 
     boolean isEncrypted() {
-        return ENCRYPTED.equalsIgnoreCase(url.getScheme());
+        return ENCRYPTED.contains(url.getScheme().toLowerCase(Locale.ROOT));
     }
 
     private static String trimmed(String path) {
@@ -66,7 +73,7 @@ record MemberUrl(String member, URI url) {
     }
 
     int port() {
-        return url.getPort() >= 0 ? url.getPort() : 80;
+        return url.getPort() >= 0 ? url.getPort() : isEncrypted() ? 443 : 80;
     }
 
     IOException unknownHost() {

@@ -3,11 +3,30 @@ package io.paxoslease.spring.boot.transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** How frames travel on the connections to one member: whether encrypted, and how their ends are told. Safe for any thread. */
-interface Protocol {
+abstract class Protocol {
+
+    final MemberUrl url;
+    final int maxResponseBytes;
+    private final Supplier<? extends @Nullable SSLContext> sslContext;
+
+    /**
+     * For one member.
+     *
+     * @param url where it answers, which says whether connections are encrypted
+     * @param maxResponseBytes the largest answer that is read
+     * @param sslContext says by now whom to trust, if they are
+     */
+    Protocol(MemberUrl url, int maxResponseBytes, Supplier<? extends @Nullable SSLContext> sslContext) {
+        this.url = url;
+        this.maxResponseBytes = maxResponseBytes;
+        this.sslContext = sslContext;
+    }
 
     /**
      * The bytes of a new connection, which may not be connected yet.
@@ -15,16 +34,28 @@ interface Protocol {
      * @param calculator runs what a handshake has to calculate
      * @param whenDone called by a thread of the calculator when the stream is no longer busy with that
      */
-    ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException;
-
-    /** What says by now whom to trust; a connection that was opened under another one must not be used any more. Null if none is encrypted. */
-    default @Nullable SSLContext trust() {
-        return null;
+    ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
+        if (!url.isEncrypted()) {
+            return new PlainStream(socket);
+        }
+        SSLContext context = trust();
+        if (context == null) {
+            throw new SSLException("there is no SSL bundle for it");
+        }
+        return TlsStream.client(socket, context, url.host(), url.port(), tlsVersions(context), calculator, whenDone);
     }
 
+    /** What says by now whom to trust; a connection that was opened under another one must not be used any more. Null if none is encrypted. */
+    final @Nullable SSLContext trust() {
+        return url.isEncrypted() ? sslContext.get() : null;
+    }
+
+    /** Which versions of TLS are offered. */
+    abstract String[] tlsVersions(SSLContext context);
+
     /** All bytes of a request with a frame. */
-    ByteBuffer request(byte[] frame);
+    abstract ByteBuffer request(byte[] frame);
 
     /** Reads the answer to one request. */
-    ReplyParser newParser();
+    abstract ReplyParser newParser();
 }

@@ -4,7 +4,6 @@ import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -19,13 +18,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Carries frames over connections that stay open, with one thread for all members: as HTTP/1.1 POSTs, because general HTTP clients take
- * several times as long as the exchange itself, or as they are.
+ * several times as long as the exchange itself, or as they are; encrypted by the JDK's TLS or not. {@link FrameChannels} makes it.
  *
  * <p>Stages complete on that thread, so what depends on them must be short and must not block; a frame that is refused at once completes
  * before {@link #exchange} returns. The thread that calls {@link #exchange} writes to an idle connection itself, which saves a change of
@@ -41,7 +38,6 @@ public final class SocketFrameChannel implements FrameChannel {
     private static final int READ_BYTES = 64 * 1024;
 
     private final String name;
-    private final String kind;
     private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
     private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
@@ -55,60 +51,15 @@ public final class SocketFrameChannel implements FrameChannel {
     /** When the thread looks for overdue exchanges next: never later than the first deadline, often earlier. Guarded by alarm. */
     private long wakeAtNanos;
 
-    /**
-     * Prepares a channel for HTTP; neither thread nor connection exists before the first exchange.
-     *
-     * @param name names the threads, usually the node id
-     * @param members the base URL of each member, {@code http://host[:port][/context]}
-     * @param basePath the path below it where acceptors answer, for example {@code /paxoslease}
-     * @param maxResponseBytes the largest answer that is read
-     * @return the channel
-     * @throws IllegalArgumentException if a URL cannot be used, with the reason
-     */
-    public static SocketFrameChannel http(
-            String name, Map<String, URI> members, String basePath, int maxResponseBytes) {
-        SocketFrameChannel channel = new SocketFrameChannel(name, "http");
-        members.forEach((member, base) -> {
-            MemberUrl url = MemberUrl.of(member, base, basePath, "http");
-            channel.add(member, url, new HttpProtocol(url, maxResponseBytes));
-        });
-        return channel;
-    }
-
-    /**
-     * Prepares a channel to {@link TcpFrameServer}s; neither thread nor connection exists before the first exchange.
-     *
-     * @param name names the threads, usually the node id
-     * @param members the URL of each member, {@code tcp://host:port} or encrypted {@code tls://host:port}
-     * @param maxResponseBytes the largest answer that is read
-     * @param sslContext asked before each exchange with a tls member; must be quick; after a new context nothing is sent on connections of
-     *     the one before
-     * @return the channel
-     * @throws IllegalArgumentException if a URL cannot be used, with the reason
-     */
-    public static SocketFrameChannel tcp(
-            String name,
-            Map<String, URI> members,
-            int maxResponseBytes,
-            Supplier<? extends @Nullable SSLContext> sslContext) {
-        SocketFrameChannel channel = new SocketFrameChannel(name, "tcp");
-        members.forEach((member, base) -> {
-            MemberUrl url = MemberUrl.ofSocket(member, base);
-            channel.add(member, url, new TcpProtocol(url, maxResponseBytes, sslContext));
-        });
-        return channel;
-    }
-
-    private SocketFrameChannel(String name, String kind) {
+    SocketFrameChannel(String name) {
         this.name = name;
-        this.kind = kind;
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
     }
 
     /** Only before the first exchange. */
-    void add(String member, MemberUrl url, Protocol protocol) {
-        members.put(member, new SocketMember(this, url, protocol));
+    void add(String member, Protocol protocol) {
+        members.put(member, new SocketMember(this, protocol));
     }
 
     private Thread daemon(Runnable task, String suffix) {
@@ -121,7 +72,7 @@ public final class SocketFrameChannel implements FrameChannel {
     public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
         SocketMember receiver = members.get(member);
         if (receiver == null) {
-            return FrameChannels.notAMember(member);
+            return CompletableFuture.failedFuture(new IOException("no URL is known for it"));
         }
         Exchange exchange = new Exchange(frame, timeoutNanos, System.nanoTime());
         try {
@@ -152,7 +103,7 @@ public final class SocketFrameChannel implements FrameChannel {
             synchronized (alarm) {
                 wakeAtNanos = System.nanoTime() + Exchange.MAX_TIMEOUT_NANOS;
             }
-            Thread started = daemon(() -> run(opened, input), kind);
+            Thread started = daemon(() -> run(opened, input), "channel");
             // Before anything is remembered: if there is no thread to be had, the next exchange tries again.
             try {
                 started.start();
@@ -181,7 +132,7 @@ public final class SocketFrameChannel implements FrameChannel {
                 expire();
                 deliver();
             } catch (Throwable impossible) {
-                goOnAfter(impossible, LOG, "The " + kind + " channel of " + name);
+                goOnAfter(impossible, LOG, "The channel of " + name);
                 // For what is settled but not delivered.
                 selector.wakeup();
             }

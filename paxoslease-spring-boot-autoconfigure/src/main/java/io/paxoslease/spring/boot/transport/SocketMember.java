@@ -58,9 +58,9 @@ final class SocketMember {
     /** Which of several addresses is tried first; moves on when one does not answer to a connect. */
     private int firstAddress;
 
-    SocketMember(SocketFrameChannel channel, MemberUrl url, Protocol protocol) {
+    SocketMember(SocketFrameChannel channel, Protocol protocol) {
         this.channel = channel;
-        this.url = url;
+        this.url = protocol.url;
         this.protocol = protocol;
     }
 

@@ -1,11 +1,8 @@
 package io.paxoslease.spring.boot.transport;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,40 +15,22 @@ import org.jspecify.annotations.Nullable;
  *
  * Answers come in the order of the requests, and length is that of the frame or body. Status and body mean what they do in HTTP.
  */
-final class TcpProtocol implements Protocol {
+final class TcpProtocol extends Protocol {
 
     static final int REQUEST_HEAD_BYTES = Integer.BYTES;
     static final int REPLY_HEAD_BYTES = Integer.BYTES + Short.BYTES;
 
-    private final MemberUrl url;
-    private final int maxResponseBytes;
-    private final Supplier<? extends @Nullable SSLContext> sslContext;
-
     TcpProtocol(MemberUrl url, int maxResponseBytes, Supplier<? extends @Nullable SSLContext> sslContext) {
-        this.url = url;
-        this.maxResponseBytes = maxResponseBytes;
-        this.sslContext = sslContext;
+        super(url, maxResponseBytes, sslContext);
     }
 
     @Override
-    public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
-        if (!url.isEncrypted()) {
-            return new PlainStream(socket);
-        }
-        SSLContext context = trust();
-        if (context == null) {
-            throw new SSLException("there is no SSL bundle for it");
-        }
-        return TlsStream.client(socket, context, url.host(), url.port(), calculator, whenDone);
+    String[] tlsVersions(SSLContext context) {
+        return TlsStream.NEWEST;
     }
 
     @Override
-    public @Nullable SSLContext trust() {
-        return url.isEncrypted() ? sslContext.get() : null;
-    }
-
-    @Override
-    public ByteBuffer request(byte[] frame) {
+    ByteBuffer request(byte[] frame) {
         return ByteBuffer.allocate(REQUEST_HEAD_BYTES + frame.length)
                 .putInt(frame.length)
                 .put(frame)
@@ -59,7 +38,7 @@ final class TcpProtocol implements Protocol {
     }
 
     @Override
-    public ReplyParser newParser() {
+    ReplyParser newParser() {
         return new TcpReplyParser(maxResponseBytes);
     }
 }

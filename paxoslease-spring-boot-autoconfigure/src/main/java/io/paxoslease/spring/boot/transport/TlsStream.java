@@ -5,7 +5,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.regex.Pattern;
+import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -16,7 +19,7 @@ import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes encrypted by TLS 1.3, both sides authenticated. The first {@link #read} or {@link #write} begins the handshake, and each carries it on; what is offered to
+ * Bytes encrypted by TLS. The first {@link #read} or {@link #write} begins the handshake, and each carries it on; what is offered to
  * {@code write} before it is over is not taken.
  *
  * <p>The expensive steps of the handshake are run by a {@link Calculator}. Until it says that it is done, the stream is busy and belongs to it: reads and
@@ -27,7 +30,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TlsStream implements ByteStream {
 
-    private static final String[] PROTOCOLS = {"TLSv1.3"};
+    /** Has no renegotiation. */
+    static final String[] NEWEST = {"TLSv1.3"};
+
+    private static final Pattern IP_ADDRESS = Pattern.compile("[\\d.]+|.*:.*");
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     /** So that the short records of a handshake are sent together. */
@@ -68,15 +74,26 @@ final class TlsStream implements ByteStream {
      * The calling side, which accepts only a certificate for this host.
      *
      * @param host a name or an address, an IPv6 address with or without brackets
+     * @param versions which versions of TLS are offered
      */
     static TlsStream client(
-            SocketChannel socket, SSLContext context, String host, int port, Calculator calculator, Runnable whenDone) {
+            SocketChannel socket,
+            SSLContext context,
+            String host,
+            int port,
+            String[] versions,
+            Calculator calculator,
+            Runnable whenDone) {
         String name = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
         SSLEngine engine = context.createSSLEngine(name, port);
         engine.setUseClientMode(true);
         SSLParameters parameters = engine.getSSLParameters();
-        parameters.setProtocols(PROTOCOLS);
+        parameters.setProtocols(versions);
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        if (!IP_ADDRESS.matcher(name).matches()) {
+            // By itself the JDK does not tell a name without a dot, by which a server may choose its certificate.
+            parameters.setServerNames(List.of(new SNIHostName(name.replaceFirst("\\.$", ""))));
+        }
         engine.setSSLParameters(parameters);
         return new TlsStream(socket, engine, calculator, whenDone);
     }
@@ -86,7 +103,7 @@ final class TlsStream implements ByteStream {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(false);
         SSLParameters parameters = engine.getSSLParameters();
-        parameters.setProtocols(PROTOCOLS);
+        parameters.setProtocols(NEWEST);
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
         return new TlsStream(socket, engine, calculator, whenDone);

@@ -16,13 +16,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -78,7 +82,7 @@ class HttpsFrameChannelTests {
     }
 
     private FrameChannel channel(URI url, Supplier<SSLContext> contexts) {
-        return closing(new HttpsFrameChannel("n1", Map.of("n2", url), "/paxoslease", 200_000, contexts));
+        return closing(FrameChannels.create("n1", Map.of("n2", url), "/paxoslease", 200_000, contexts));
     }
 
     private FrameChannel channel(URI url) {
@@ -136,42 +140,16 @@ class HttpsFrameChannelTests {
                 .isEqualTo(413);
     }
 
-    /** Somebody else may have the address of a member that refuses. */
-    @Test
-    void connectsAnewAfterARefusalButNotAfterAnAnswer() throws Exception {
-        assertThat(connectionsFor(2, "409 Conflict", 0)).isEqualTo(2);
-        assertThat(connectionsFor(2, "409 Conflict", LONG.toNanos())).isEqualTo(1);
-        assertThat(connectionsFor(2, "200 OK", 0)).isEqualTo(1);
-        // After the first, the second, the fourth and so on: what is left goes with a garbage collection only.
-        assertThat(connectionsFor(60, "409 Conflict", 0)).isEqualTo(7);
-    }
-
-    private int connectionsFor(int exchanges, String status, long shortestUseNanos) throws Exception {
-        PeerServer server = server(peer -> {
-            while (peer.request() != null) {
-                peer.write("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n");
-            }
-        });
-        FrameChannel channel = closing(new HttpsFrameChannel(
-                "n1", Map.of("n2", server.url()), "/paxoslease", 200_000, () -> context, shortestUseNanos));
-        for (int i = 0; i < exchanges; i++) {
-            assertThat(send(channel, new byte[10], LONG).get().status())
-                    .isEqualTo(Integer.parseInt(status.substring(0, 3)));
-        }
-        return server.connections.get();
-    }
-
     @Test
     void servesManyCallersAtOnceAndBoundsThem() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         PeerServer server = server(peer -> {
-            peer.request();
             go.await();
-            peer.answer(new byte[1]);
+            peer.echo();
         });
         FrameChannel channel = channel(server.url());
         List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
-        for (int i = 0; i < HttpsFrameChannel.MAX_EXCHANGES_PER_MEMBER; i++) {
+        for (int i = 0; i < SocketMember.MAX_CONNECTIONS + SocketMember.MAX_WAITING; i++) {
             stages.add(send(channel, new byte[1], LONG));
         }
         assertThat(failure(send(channel, new byte[1], LONG))).contains("too many exchanges with https://");
@@ -180,6 +158,40 @@ class HttpsFrameChannelTests {
             assertThat(stage.get().status()).isEqualTo(200);
         }
         assertThat(send(channel, new byte[1], LONG).get().status()).isEqualTo(200);
+    }
+
+    /** Such a server may begin a new handshake at any time. */
+    @Test
+    void callsServersThatKnowOnlyAnOlderVersion() throws Exception {
+        SSLServerSocket socket = (SSLServerSocket)
+                context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+        socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+        PeerServer server = closing(PeerServer.on(socket, "https", peer -> {
+            while (true) {
+                peer.answer(peer.request().body());
+                ((SSLSocket) peer.socket).startHandshake();
+            }
+        }));
+        FrameChannel channel = channel(server.url());
+        for (int i = 0; i < 5; i++) {
+            assertThat(echoed(channel, "frame " + i)).asString().isEqualTo("frame " + i);
+        }
+        assertThat(server.connections).hasValue(1);
+    }
+
+    /** A server may have a certificate for each name, also for one without a dot. */
+    @Test
+    void tellsTheServerWhichNameItCalls() throws Exception {
+        List<String> told = new CopyOnWriteArrayList<>();
+        PeerServer server = server(peer -> {
+            ExtendedSSLSession session = (ExtendedSSLSession) ((SSLSocket) peer.socket).getSession();
+            told.add(session.getRequestedServerNames().toString());
+            peer.echo();
+        });
+        int port = server.url().getPort();
+        echoed(channel(URI.create("https://localhost:" + port)), "a");
+        echoed(channel(server.url()), "b");
+        assertThat(told).containsExactly("[type=host_name (0), value=localhost]", "[]");
     }
 
     @Test
@@ -341,18 +353,13 @@ class HttpsFrameChannelTests {
     }
 
     @Test
-    void theChannelFitsTheUrls() {
+    void refusesOtherUrls() {
         Supplier<SSLContext> contexts = () -> context;
         FrameChannel alone = closing(FrameChannels.create("n1", Map.of(), "/x", 1, contexts));
         assertThat(alone.exchange("a", new byte[1], 1).toCompletableFuture()).isCompletedExceptionally();
-        assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("tcp://a:1")), "/x", 1, contexts)))
-                .isInstanceOf(SocketFrameChannel.class);
-        assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("http://a")), "/x", 1, contexts)))
-                .isInstanceOf(SocketFrameChannel.class);
-        assertThat(closing(FrameChannels.create("n1", Map.of("a", URI.create("HTTPS://a")), "/x", 1, contexts)))
-                .isInstanceOf(HttpsFrameChannel.class);
+        closing(FrameChannels.create("n1", Map.of("a", URI.create("HTTPS://a")), "/x", 1, contexts));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FrameChannels.create("n1", Map.of("a", URI.create("ftp://a")), "/x", 1, contexts))
-                .withMessage("The URL of member a must begin with http://, but is ftp://a");
+                .withMessage("The URL of member a must begin with http:// or https://, but is ftp://a");
     }
 }

@@ -264,8 +264,8 @@ class MutualTlsCellTests {
     }
 
     private SocketFrameChannel channel(SSLContext context) {
-        return SocketFrameChannel.tcp(
-                "stranger", Map.of("n0", URI.create("tls://localhost:" + ports[2])), 1_000, () -> context);
+        return FrameChannels.create(
+                "stranger", Map.of("n0", URI.create("tls://localhost:" + ports[2])), "", 1_000, () -> context);
     }
 
     private static int tcpStatus(SocketFrameChannel channel) throws IOException, InterruptedException {

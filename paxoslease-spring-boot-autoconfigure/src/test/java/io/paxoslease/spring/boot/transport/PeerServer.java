@@ -36,11 +36,13 @@ final class PeerServer implements Closeable {
     /** One accepted connection, counted from 1. */
     final class Peer {
         final int number;
+        final Socket socket;
         private final InputStream in;
         private final OutputStream out;
 
         Peer(int number, Socket socket) throws IOException {
             this.number = number;
+            this.socket = socket;
             this.in = new BufferedInputStream(socket.getInputStream());
             this.out = socket.getOutputStream();
         }

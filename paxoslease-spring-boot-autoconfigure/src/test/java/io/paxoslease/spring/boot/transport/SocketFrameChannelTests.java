@@ -73,7 +73,7 @@ class SocketFrameChannelTests {
     }
 
     private SocketFrameChannel channel(Map<String, URI> members) {
-        return closing(SocketFrameChannel.http(name, members, "/paxoslease", MAX_RESPONSE));
+        return closing(FrameChannels.create(name, members, "/paxoslease", MAX_RESPONSE, () -> null));
     }
 
     private static CompletableFuture<FrameReply> send(SocketFrameChannel channel, byte[] frame, Duration timeout) {
@@ -121,8 +121,8 @@ class SocketFrameChannelTests {
         @Test
         void isOneExactPost() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
-            SocketFrameChannel channel = closing(SocketFrameChannel.http(
-                    name, Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE));
+            SocketFrameChannel channel = closing(FrameChannels.create(
+                    name, Map.of("n2", URI.create(server.url() + "/ctx/")), "paxoslease/", MAX_RESPONSE, () -> null));
             assertThat(echoed(channel, frame(300))).isEqualTo(frame(300));
             assertThat(server.requests).hasSize(1);
             assertThat(server.requests.get(0).head())
@@ -203,7 +203,7 @@ class SocketFrameChannelTests {
                     .whenComplete((r, f) -> thread.set(Thread.currentThread().getName()));
             go.countDown();
             assertThat(last.get().body()).isEqualTo(frame(3));
-            assertThat(thread).hasValue("paxoslease-" + name + "-http");
+            assertThat(thread).hasValue("paxoslease-" + name + "-channel");
             assertThat(server.connections).hasValue(1);
         }
 
@@ -221,7 +221,7 @@ class SocketFrameChannelTests {
             SocketFrameChannel channel = channel(Map.of());
             assertThat(failure(channel.exchange("n9", frame(1), 1).toCompletableFuture()))
                     .isEqualTo("no URL is known for it");
-            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-channel")).isFalse();
         }
     }
 
@@ -233,9 +233,9 @@ class SocketFrameChannelTests {
             PeerServer server = server(PeerServer.Peer::echo);
             SocketFrameChannel channel = channel(server.url());
             assertThat(server.connections).hasValue(0);
-            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-channel")).isFalse();
             echoed(channel, frame(1));
-            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isTrue();
+            assertThat(isThreadAlive("paxoslease-" + name + "-channel")).isTrue();
         }
 
         @Test
@@ -582,24 +582,28 @@ class SocketFrameChannelTests {
                     closed.countDown();
                 }
             });
-            SocketFrameChannel channel = closing(SocketFrameChannel.http(name, Map.of(), "/paxoslease", MAX_RESPONSE));
-            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease", "http");
-            channel.add("n2", url, new ShortOfMemory(new HttpProtocol(url, MAX_RESPONSE)));
+            SocketFrameChannel channel =
+                    closing(FrameChannels.create(name, Map.of(), "/paxoslease", MAX_RESPONSE, () -> null));
+            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
+            channel.add("n2", new ShortOfMemory(url));
             assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
             assertThat(failure(send(channel, frame(length), LONG))).contains("as the test wants it");
             assertThat(closed.await(LONG.toSeconds() / 2, TimeUnit.SECONDS)).isTrue();
         }
 
         /** Its streams find no memory to write so many bytes at once, and for even more it finds none to begin with. */
-        private record ShortOfMemory(Protocol protocol) implements Protocol {
+        private static final class ShortOfMemory extends HttpProtocol {
 
             static final int TOO_LONG = 100_000;
             static final int MUCH_TOO_LONG = 200_000;
 
+            ShortOfMemory(MemberUrl url) {
+                super(url, MAX_RESPONSE, () -> null);
+            }
+
             @Override
-            public ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone)
-                    throws IOException {
-                ByteStream stream = protocol.stream(socket, calculator, whenDone);
+            ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
+                ByteStream stream = super.stream(socket, calculator, whenDone);
                 return new ByteStream() {
                     @Override
                     public int read(ByteBuffer into) throws IOException {
@@ -627,16 +631,11 @@ class SocketFrameChannelTests {
             }
 
             @Override
-            public ByteBuffer request(byte[] frame) {
+            ByteBuffer request(byte[] frame) {
                 if (frame.length >= MUCH_TOO_LONG) {
                     throw new OutOfMemoryError("as the test wants it");
                 }
-                return protocol.request(frame);
-            }
-
-            @Override
-            public ReplyParser newParser() {
-                return protocol.newParser();
+                return super.request(frame);
             }
         }
 
@@ -737,7 +736,7 @@ class SocketFrameChannelTests {
             }
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
             long start = System.nanoTime();
-            while (isThreadAlive("paxoslease-" + name + "-http")) {
+            while (isThreadAlive("paxoslease-" + name + "-channel")) {
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
                 TimeUnit.MILLISECONDS.sleep(5);
             }
@@ -759,8 +758,8 @@ class SocketFrameChannelTests {
         void whileOthersBeginExchangesLeavesNoneOpen() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
             for (int round = 0; round < 30; round++) {
-                SocketFrameChannel channel =
-                        SocketFrameChannel.http("race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE);
+                SocketFrameChannel channel = FrameChannels.create(
+                        "race", Map.of("n2", server.url()), "/paxoslease", MAX_RESPONSE, () -> null);
                 CountDownLatch begun = new CountDownLatch(1);
                 ExecutorService caller = Executors.newSingleThreadExecutor();
                 Future<List<CompletableFuture<FrameReply>>> sent = caller.submit(() -> {
@@ -785,7 +784,7 @@ class SocketFrameChannelTests {
             SocketFrameChannel channel = channel(URI.create("http://127.0.0.1:1"));
             channel.close();
             assertThat(failure(send(channel, frame(1), LONG))).endsWith("because this node shuts down");
-            assertThat(isThreadAlive("paxoslease-" + name + "-http")).isFalse();
+            assertThat(isThreadAlive("paxoslease-" + name + "-channel")).isFalse();
         }
     }
 
@@ -837,7 +836,6 @@ class SocketFrameChannelTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "https://n2:1",
                 "ftp://n2",
                 "n2:8080",
                 "http:///x",

@@ -62,7 +62,7 @@ class TcpFrameChannelTests {
 
     private SocketFrameChannel channel(Supplier<? extends @Nullable SSLContext> context, String url) {
         SocketFrameChannel channel =
-                SocketFrameChannel.tcp("test", Map.of("n2", URI.create(url)), MAX_RESPONSE, context);
+                FrameChannels.create("test", Map.of("n2", URI.create(url)), "", MAX_RESPONSE, context);
         closeables.add(0, channel);
         return channel;
     }
@@ -357,9 +357,10 @@ class TcpFrameChannelTests {
                     awaitUninterruptibly(answered);
                 }
             }));
-            SocketFrameChannel channel = SocketFrameChannel.tcp(
+            SocketFrameChannel channel = FrameChannels.create(
                     "test",
                     Map.of("n2", URI.create("tls://localhost:" + slow), "n3", URI.create("tls://localhost:" + quick)),
+                    "",
                     MAX_RESPONSE,
                     () -> context);
             closeables.add(0, channel);
@@ -422,8 +423,8 @@ class TcpFrameChannelTests {
 
         @Test
         void aContextThatCannotBeMadeIsToldToTheCaller() throws Exception {
-            SocketFrameChannel channel = SocketFrameChannel.tcp(
-                    "test", Map.of("n2", URI.create("tls://localhost:7411")), MAX_RESPONSE, () -> {
+            SocketFrameChannel channel = FrameChannels.create(
+                    "test", Map.of("n2", URI.create("tls://localhost:7411")), "", MAX_RESPONSE, () -> {
                         throw new IllegalStateException("the key store cannot be read");
                     });
             closeables.add(0, channel);
@@ -475,7 +476,6 @@ class TcpFrameChannelTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "http://localhost:8080",
                 "tcp://localhost",
                 "tcp://localhost:65536",
                 "tcp://localhost:7411/path",

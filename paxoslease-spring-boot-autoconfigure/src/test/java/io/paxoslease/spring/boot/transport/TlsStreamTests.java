@@ -224,8 +224,8 @@ class TlsStreamTests {
         SocketChannel[] before = connected();
         SocketChannel[] behind = connected();
         Relay relay = new Relay(before[1], behind[0]);
-        End client = closing(
-                new End(TlsStream.client(before[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {})));
+        End client = closing(new End(TlsStream.client(
+                before[0], member, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
         End server = closing(new End(TlsStream.server(behind[1], member, TlsStreamTests::calculate, () -> {})));
         handshake(client, server, relay);
         server.stream.write(ByteBuffer.wrap("bye".getBytes(US_ASCII)));
@@ -265,13 +265,15 @@ class TlsStreamTests {
         assertThatIOException().isThrownBy(client::read);
 
         SocketChannel[] unused = connected();
-        TlsStream neverBegun = TlsStream.client(unused[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {});
+        TlsStream neverBegun = TlsStream.client(
+                unused[0], member, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {});
         assertThatCode(neverBegun::close).doesNotThrowAnyException();
         assertThat(unused[0].isOpen()).isFalse();
         assertThat(readRaw(unused[1], 1)).isEmpty();
 
         SocketChannel[] broken = connected();
-        TlsStream begun = TlsStream.client(broken[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {});
+        TlsStream begun = TlsStream.client(
+                broken[0], member, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {});
         begun.write(NOTHING);
         broken[0].close();
         assertThatCode(begun::close).doesNotThrowAnyException();
@@ -290,8 +292,8 @@ class TlsStreamTests {
 
     @Test
     void aClientAcceptsTheCertificateOfTheHostItCalls() throws Exception {
-        End client = closing(new End(
-                TlsStream.client(clientSocket, otherHost, "other.example", 1, TlsStreamTests::calculate, () -> {})));
+        End client = closing(new End(TlsStream.client(
+                clientSocket, otherHost, "other.example", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
         handshake(client, server(otherHost));
     }
 
@@ -309,8 +311,8 @@ class TlsStreamTests {
     void theBracketsOfAnAddressAreNotPartOfTheName(String host) throws Exception {
         SSLContext broken = SSLContext.getInstance("TLS");
         broken.init(null, new TrustManager[] {new EngineTrust(TlsStreamTests::breakOnPurpose)}, null);
-        End client =
-                closing(new End(TlsStream.client(clientSocket, broken, host, 1, TlsStreamTests::calculate, () -> {})));
+        End client = closing(new End(TlsStream.client(
+                clientSocket, broken, host, 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
         End server = server(member);
         until(() -> client.failure != null, client, server);
         assertThat(client.failure).hasStackTraceContaining("broken on purpose for ::1\n");
@@ -452,8 +454,8 @@ class TlsStreamTests {
             SocketChannel[] before = connected();
             SocketChannel[] behind = connected();
             Relay relay = new Relay(before[1], behind[0]);
-            End client = closing(
-                    new End(TlsStream.client(before[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {})));
+            End client = closing(new End(TlsStream.client(
+                    before[0], member, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
             End server = closing(new End(TlsStream.server(behind[1], member, TlsStreamTests::calculate, () -> {})));
             handshake(client, server, relay);
 
@@ -614,8 +616,8 @@ class TlsStreamTests {
                 (calculation, giveBack) -> new Thread(() -> calculate(calculation, giveBack)).start();
         for (int i = 0; i < 30; i++) {
             SocketChannel[] ends = connected();
-            End client = closing(
-                    new End(TlsStream.client(ends[0], member, "localhost", 1, TlsStreamTests::calculate, () -> {})));
+            End client = closing(new End(TlsStream.client(
+                    ends[0], member, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
             End server = closing(new End(TlsStream.server(ends[1], member, threadPerTask, () -> {})));
             handshake(client, server);
             client.close();
@@ -880,8 +882,8 @@ class TlsStreamTests {
     }
 
     private End client(SSLContext context) {
-        return closing(
-                new End(TlsStream.client(clientSocket, context, "localhost", 1, TlsStreamTests::calculate, () -> {})));
+        return closing(new End(TlsStream.client(
+                clientSocket, context, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
     }
 
     private End server(SSLContext context) {
