@@ -32,6 +32,11 @@ interface ByteStream extends Closeable {
      */
     int interestOps();
 
+    /** Whether nothing is under way that the stream began by itself. */
+    default boolean isQuiet() {
+        return true;
+    }
+
     /** Closes the socket; never fails. */
     @Override
     void close();

@@ -178,7 +178,9 @@ final class SocketConnection {
         exchange = null;
         reused = true;
         idleSinceNanos = nowNanos;
-        return reply.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining();
+        // Before TLS 1.3 a server may ask for another handshake at any time, and one that has begun goes on only while
+        // an answer is read.
+        return reply.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining() && stream.isQuiet();
     }
 
     void close() {

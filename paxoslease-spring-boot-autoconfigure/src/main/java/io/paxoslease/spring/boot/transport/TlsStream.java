@@ -166,6 +166,11 @@ final class TlsStream implements ByteStream {
     }
 
     @Override
+    public boolean isQuiet() {
+        return !busy && received.position() == 0 && engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING;
+    }
+
+    @Override
     public void close() {
         if (begun && !busy) {
             sayGoodbye();

@@ -160,7 +160,7 @@ class HttpsFrameChannelTests {
         assertThat(send(channel, new byte[1], LONG).get().status()).isEqualTo(200);
     }
 
-    /** Such a server may begin a new handshake at any time. */
+    /** Such a server may ask for another handshake before it answers. */
     @Test
     void callsServersThatKnowOnlyAnOlderVersion() throws Exception {
         SSLServerSocket socket = (SSLServerSocket)
@@ -168,15 +168,15 @@ class HttpsFrameChannelTests {
         socket.setEnabledProtocols(new String[] {"TLSv1.2"});
         PeerServer server = closing(PeerServer.on(socket, "https", peer -> {
             while (true) {
-                peer.answer(peer.request().body());
+                byte[] frame = peer.request().body();
                 ((SSLSocket) peer.socket).startHandshake();
+                peer.answer(frame);
             }
         }));
         FrameChannel channel = channel(server.url());
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 200; i++) {
             assertThat(echoed(channel, "frame " + i)).asString().isEqualTo("frame " + i);
         }
-        assertThat(server.connections).hasValue(1);
     }
 
     /** A server may have a certificate for each name, also for one without a dot. */
