@@ -363,6 +363,25 @@ class TlsStreamTests {
         untilBothFail(client, server);
     }
 
+    /** Before TLS 1.3 a server may ask for another handshake at any time. */
+    @Test
+    void isQuietOnlyWhenNoHandshakeGoesOn() throws Exception {
+        String[] older = {"TLSv1.2"};
+        SSLEngine engine = member.createSSLEngine();
+        engine.setUseClientMode(false);
+        engine.setEnabledProtocols(older);
+        End server = closing(new End(new TlsStream(serverSocket, engine, TlsStreamTests::calculate, () -> {})));
+        End client = closing(new End(
+                TlsStream.client(clientSocket, member, "localhost", 1, older, TlsStreamTests::calculate, () -> {})));
+        handshake(client, server);
+        assertThat(client.stream.isQuiet()).isTrue();
+        engine.beginHandshake();
+        until(() -> !client.stream.isQuiet(), client, server);
+        client.send(new byte[10]);
+        until(() -> server.received.size() == 10, client, server);
+        until(client.stream::isQuiet, client, server);
+    }
+
     @Test
     void aClientThatKnowsOnlyAnOlderVersionIsRefused() throws Exception {
         SSLEngine engine = member.createSSLEngine("localhost", 1);
