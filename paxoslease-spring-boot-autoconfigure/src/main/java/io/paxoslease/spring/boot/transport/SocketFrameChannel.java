@@ -38,6 +38,9 @@ public final class SocketFrameChannel implements FrameChannel {
     private static final int READ_BYTES = 64 * 1024;
 
     private final String name;
+    /** For the log. Made here, because there may be no memory for it when it is needed. */
+    private final String who;
+
     private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
     private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
@@ -53,6 +56,7 @@ public final class SocketFrameChannel implements FrameChannel {
 
     SocketFrameChannel(String name) {
         this.name = name;
+        this.who = "The channel of " + name;
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
     }
@@ -132,7 +136,7 @@ public final class SocketFrameChannel implements FrameChannel {
                 expire();
                 deliver();
             } catch (Throwable impossible) {
-                goOnAfter(impossible, LOG, "The channel of " + name);
+                goOnAfter(impossible, LOG, who);
                 // For what is settled but not delivered.
                 selector.wakeup();
             }
@@ -153,7 +157,7 @@ public final class SocketFrameChannel implements FrameChannel {
         }
     }
 
-    /** A failure that cannot even be logged must not end the thread. */
+    /** A failure that cannot even be logged must not end the thread. So callers make no words: where there is no memory, that fails too. */
     static void goOnAfter(Throwable failure, System.Logger log, String who) {
         try {
             log.log(Level.WARNING, who + " goes on after a failure", failure);

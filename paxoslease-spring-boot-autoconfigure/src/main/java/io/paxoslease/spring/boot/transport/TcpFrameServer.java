@@ -67,6 +67,9 @@ public final class TcpFrameServer implements AutoCloseable {
     }
 
     private final String name;
+    /** For the log. Made here, because there may be no memory for it when it is needed. */
+    private final String who;
+
     private final FrameHandler handler;
     private final Limits limits;
     private final @Nullable Supplier<? extends @Nullable SSLContext> sslContext;
@@ -100,6 +103,7 @@ public final class TcpFrameServer implements AutoCloseable {
             @Nullable Supplier<? extends @Nullable SSLContext> sslContext,
             Limits limits) {
         this.name = name;
+        this.who = "The TCP server of " + name;
         this.handler = handler;
         this.sslContext = sslContext;
         this.limits = limits;
@@ -194,7 +198,7 @@ public final class TcpFrameServer implements AutoCloseable {
                     List.copyOf(peers).stream().filter(TcpPeer::isOverdue).forEach(this::drop);
                 }
             } catch (Throwable failure) {
-                SocketFrameChannel.goOnAfter(failure, LOG, "The TCP server of " + name);
+                SocketFrameChannel.goOnAfter(failure, LOG, who);
             }
         }
         List.copyOf(peers).forEach(this::drop);
@@ -261,7 +265,7 @@ public final class TcpFrameServer implements AutoCloseable {
                 }
             }
         } catch (IOException failure) {
-            LOG.log(Level.DEBUG, "The TCP server of " + name + " could not accept a connection", failure);
+            LOG.log(Level.DEBUG, who + " could not accept a connection", failure);
             if (socket == null) {
                 SocketFrameChannel.sleepABit();
             }
