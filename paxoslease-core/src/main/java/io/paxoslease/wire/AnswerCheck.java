@@ -31,10 +31,12 @@ final class AnswerCheck {
         return switch (reply.status()) {
             case 200 -> Verdict.lost("does not answer with a frame (is the URL right?)");
             case 401 ->
-                Verdict.refused(
-                        mac == null
-                                ? "has a shared secret, this node has none"
-                                : "does not know the shared secret, or has another one");
+                FrameServer.isUnauthenticated(text(body))
+                        ? Verdict.refused(
+                                mac == null
+                                        ? "has a shared secret, this node has none"
+                                        : "does not know the shared secret, or has another one")
+                        : notOurs(reply);
             case 409 -> Verdict.refused(text(body));
             case 400 ->
                 Verdict.lost(
@@ -42,8 +44,12 @@ final class AnswerCheck {
                                 ? "answers with HTTP status 400 (does it expect https?)"
                                 : "did not understand a frame: " + text(body));
             case 413, 503 -> Verdict.lost(body.length == 0 ? "answers with HTTP status " + reply.status() : text(body));
-            default -> Verdict.lost("answers with HTTP status " + reply.status() + " (is the URL right?)");
+            default -> notOurs(reply);
         };
+    }
+
+    private static Verdict notOurs(FrameReply reply) {
+        return Verdict.lost("answers with HTTP status " + reply.status() + " (is the URL right?)");
     }
 
     private static String text(byte[] body) {

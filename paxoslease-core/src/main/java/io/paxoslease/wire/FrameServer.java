@@ -28,6 +28,10 @@ public final class FrameServer implements FrameHandler {
 
     private static final System.Logger LOG = System.getLogger(FrameServer.class.getName());
 
+    private static final String NO_SECRET = "has no shared secret, the frame has a MAC";
+    private static final String NO_MAC = "has a shared secret, the frame has no MAC";
+    private static final String OTHER_SECRET = "does not know the secret of the frame's MAC";
+
     private static final int MAX_SESSIONS = 1_024;
     private static final int MAX_PROBLEMS = 32;
     private static final long PROBLEM_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -123,18 +127,13 @@ public final class FrameServer implements FrameHandler {
                             + FrameCodec.version(bytes));
         }
         if (FrameCodec.hasMac(bytes) == macs.isEmpty()) {
-            return text(
-                    401,
-                    "unauthenticated",
-                    macs.isEmpty()
-                            ? "has no shared secret, the frame has a MAC"
-                            : "has a shared secret, the frame has no MAC");
+            return text(401, "unauthenticated", macs.isEmpty() ? NO_SECRET : NO_MAC);
         }
         FrameMac mac = null;
         if (!macs.isEmpty()) {
             mac = matching(bytes);
             if (mac == null) {
-                return text(401, "unauthenticated", "does not know the secret of the frame's MAC");
+                return text(401, "unauthenticated", OTHER_SECRET);
             }
         }
         try {
@@ -142,6 +141,11 @@ public final class FrameServer implements FrameHandler {
         } catch (MalformedFrameException malformed) {
             return text(400, "malformed", String.valueOf(malformed.getMessage()));
         }
+    }
+
+    /** Whether this is what a node says to a frame without a right MAC; whatever else answers 401 wants a password. */
+    static boolean isUnauthenticated(String text) {
+        return text.equals(NO_SECRET) || text.equals(NO_MAC) || text.equals(OTHER_SECRET);
     }
 
     private @Nullable FrameMac matching(byte[] bytes) {

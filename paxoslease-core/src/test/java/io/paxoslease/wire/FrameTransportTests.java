@@ -729,6 +729,10 @@ class FrameTransportTests {
                     "does not answer with a frame (is the URL right?)",
                     reply -> new FrameReply(200, "<html>".getBytes(UTF_8)));
             assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, new byte[0]));
+            assertLost("answers with HTTP status 401 (is the URL right?)", reply -> new FrameReply(401, new byte[0]));
+            assertLost(
+                    "answers with HTTP status 401 (is the URL right?)",
+                    reply -> new FrameReply(401, "{\"status\":401,\"error\":\"Unauthorized\"}".getBytes(UTF_8)));
             assertLost(
                     "answers with HTTP status 400 (does it expect https?)", reply -> new FrameReply(400, new byte[0]));
             assertLost("answers with HTTP status 503", reply -> new FrameReply(503, new byte[0]));
