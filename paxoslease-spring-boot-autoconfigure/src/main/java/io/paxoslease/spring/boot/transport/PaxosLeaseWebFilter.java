@@ -184,7 +184,10 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
         response.setStatusCode(status);
         response.getHeaders().set(HttpHeaders.CONTENT_TYPE, type);
         response.getHeaders().setContentLength(body.length);
+        // The sender went away, or sent what the server cannot read and has refused by itself: nobody to tell, and
+        // nothing to log.
         return response.writeWith(
-                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
+                        Mono.fromSupplier(() -> response.bufferFactory().wrap(body)))
+                .onErrorComplete();
     }
 }

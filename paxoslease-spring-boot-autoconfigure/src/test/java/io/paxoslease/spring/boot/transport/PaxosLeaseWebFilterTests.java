@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.paxoslease.wire.FrameReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -12,8 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
+import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 
 /** In a real reactive server; the senders write their bytes by hand. */
 @Timeout(60)
@@ -34,7 +37,7 @@ class PaxosLeaseWebFilterTests {
         return new RawSender(server.getPort());
     }
 
-    private void start(PaxosLeaseWebFilter filter) {
+    private void start(WebFilter filter) {
         server = new NettyReactiveWebServerFactory(0)
                 .getWebServer(WebHttpHandlerBuilder.webHandler(exchange -> {
                             exchange.getResponse().getHeaders().setContentLength(5);
@@ -49,13 +52,17 @@ class PaxosLeaseWebFilterTests {
     }
 
     private void echo(Duration bodyTime, int largeBodies) {
-        start(new PaxosLeaseWebFilter(
+        start(echoing(bodyTime, largeBodies));
+    }
+
+    private static PaxosLeaseWebFilter echoing(Duration bodyTime, int largeBodies) {
+        return new PaxosLeaseWebFilter(
                 "/paxoslease/messages",
                 TomcatNode.handler(frame -> new FrameReply(200, frame)),
                 exchange -> true,
                 FrameOrigin.ANYWHERE,
                 bodyTime,
-                largeBodies));
+                largeBodies);
     }
 
     /** A sender of a large frame that the server has begun to read. */
@@ -203,5 +210,21 @@ class PaxosLeaseWebFilterTests {
             }
         } while (status == 503);
         assertThat(status).isEqualTo(200);
+    }
+
+    /** The server refuses it by itself; a failure would be logged with its stack trace, for whoever sends such a thing. */
+    @ParameterizedTest
+    @ValueSource(strings = {"zzz\r\n", "-5\r\n", "5\r\nabcdefgh\r\n"})
+    void aBodyThatTheServerCannotReadIsNoFailure(String chunk) throws Exception {
+        PaxosLeaseWebFilter filter = echoing(Duration.ofSeconds(10), 64);
+        CompletableFuture<Signal<Void>> end = new CompletableFuture<>();
+        start((exchange, chain) -> filter.filter(exchange, chain)
+                .materialize()
+                .doOnNext(end::complete)
+                .dematerialize());
+        try (RawSender sender = sender()) {
+            sender.write(START + TYPE + "Transfer-Encoding: chunked\r\n\r\n" + chunk);
+            assertThat(end.get().getThrowable()).isNull();
+        }
     }
 }
