@@ -4,6 +4,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -14,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configuration.WebSecurityCustomizer;
 import org.springframework.security.web.DefaultSecurityFilterChain;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.servlet.util.matcher.PathPatternRequestMatcher;
@@ -24,7 +26,8 @@ import org.springframework.security.web.util.matcher.RequestMatcher;
  * themselves, so the chain has no filters. Opens the one path that they are posted to and nothing else, and that only where an acceptor
  * answers other nodes.
  *
- * <p>It comes after Boot's own chain: Boot leaves the application open if it finds a chain that was there before.
+ * <p>It comes after Boot's own chain, and is not there without another one: Boot, and Spring Security itself, leave the application open if
+ * they find a chain.
  */
 @AutoConfiguration(
         afterName = {
@@ -41,15 +44,21 @@ public final class PaxosLeaseSecurityAutoConfiguration {
 
     @Bean
     @Order(ORDER)
+    @ConditionalOnBean(SecurityFilterChain.class)
     @ConditionalOnMissingBean(name = "paxosLeaseSecurityFilterChain")
     SecurityFilterChain paxosLeaseSecurityFilterChain(
             LeaseNode node, ObjectProvider<CellConfiguration> cell, Environment environment) {
-        RequestMatcher frames = frames(node.settings(), environment);
-        CellConfiguration wired = cell.getIfAvailable();
-        return new DefaultSecurityFilterChain(
-                wired != null && wired.answersIn(Port.MANAGEMENT)
-                        ? request -> isAnsweredByManagementServer(request) && frames.matches(request)
-                        : frames);
+        return new DefaultSecurityFilterChain(frames(node.settings(), cell.getIfAvailable(), environment));
+    }
+
+    /** Beside the chain that Spring Security makes where there is none, because Boot's is excluded. It warns of what it is to ignore. */
+    @Bean
+    @ConditionalOnMissingBean(value = SecurityFilterChain.class, name = "paxosLeaseSecurityFilterChain")
+    WebSecurityCustomizer paxosLeaseWebSecurityCustomizer(
+            LeaseNode node, ObjectProvider<CellConfiguration> cell, Environment environment) {
+        return isAcceptor(node.settings())
+                ? web -> web.ignoring().requestMatchers(frames(node.settings(), cell.getIfAvailable(), environment))
+                : web -> {};
     }
 
     /** The same chain is before both servers, and what the application has under that path in its own is not for everybody. */
@@ -59,11 +68,18 @@ public final class PaxosLeaseSecurityAutoConfiguration {
     }
 
     /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
-    private static RequestMatcher frames(NodeSettings node, Environment environment) {
-        if (node.standalone() || node.cell().indexOf(node.nodeId()) < 0) {
+    private static RequestMatcher frames(NodeSettings node, @Nullable CellConfiguration cell, Environment environment) {
+        if (!isAcceptor(node)) {
             return request -> false;
         }
         String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
-        return PathPatternRequestMatcher.withDefaults().matcher(basePath + "/messages");
+        RequestMatcher frames = PathPatternRequestMatcher.withDefaults().matcher(basePath + "/messages");
+        return cell != null && cell.answersIn(Port.MANAGEMENT)
+                ? request -> isAnsweredByManagementServer(request) && frames.matches(request)
+                : frames;
+    }
+
+    private static boolean isAcceptor(NodeSettings node) {
+        return !node.standalone() && node.cell().indexOf(node.nodeId()) >= 0;
     }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 class ReadinessAndSecurityTests {
@@ -152,6 +155,36 @@ class ReadinessAndSecurityTests {
         try (TestNode proposerOnly = TestNode.proposerOnly()) {
             TestServer.securedAround(proposerOnly).run(client -> status(client, "/paxoslease/messages", 401));
         }
+    }
+
+    @EnableWebSecurity
+    static class WithoutChain {}
+
+    @Test
+    void theChainThatSpringSecurityMakesWhereThereIsNoneStays() {
+        withoutChain(test).run(client -> {
+            status(client, "/paxoslease/messages", 200);
+            status(client, "/orders", 401);
+            status(client, "/actuator/lease", 401);
+            authorized(client, "/orders", 200);
+        });
+    }
+
+    @Test
+    void whereThereIsNoChainAStandaloneCellOpensNothing() {
+        try (TestNode standalone = TestNode.standalone()) {
+            withoutChain(standalone).run(client -> {
+                status(client, "/paxoslease/messages", 401);
+                status(client, "/orders", 401);
+            });
+        }
+    }
+
+    private static TestServer withoutChain(TestNode test) {
+        return TestServer.securedAround(test)
+                .with("spring.autoconfigure.exclude=" + ServletWebSecurityAutoConfiguration.class.getName() + ","
+                        + ManagementWebSecurityAutoConfiguration.class.getName())
+                .with(WithoutChain.class);
     }
 
     private static void status(RestTestClient client, String path, int expected) {

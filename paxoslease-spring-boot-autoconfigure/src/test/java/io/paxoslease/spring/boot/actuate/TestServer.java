@@ -43,6 +43,8 @@ final class TestServer {
             "logging.level.root=warn",
             "management.endpoints.web.exposure.include=*"));
 
+    private final List<Class<?>> configurations = new ArrayList<>(List.of(App.class));
+
     private TestServer(TestNode test) {
         this.test = test;
     }
@@ -63,8 +65,14 @@ final class TestServer {
         return this;
     }
 
+    TestServer with(Class<?> configuration) {
+        configurations.add(configuration);
+        return this;
+    }
+
     void run(Consumer<RestTestClient> calls) {
-        try (ConfigurableApplicationContext context = new SpringApplicationBuilder(App.class)
+        try (ConfigurableApplicationContext context = new SpringApplicationBuilder(
+                        configurations.toArray(Class<?>[]::new))
                 .properties(properties.toArray(String[]::new))
                 .initializers(new NodeBeans(test))
                 .run()) {
