@@ -132,7 +132,7 @@ record CellConfiguration(
             String nodeId = nodeId(members);
             Timing timing = timing();
             Duration leaseTime = properties.leaseTime();
-            warnAboutUnit(leaseTime);
+            warnAboutUnit("lease-time", leaseTime);
             requireDrainTimeout();
             Duration roundTimeout = roundTimeout(leaseTime);
             String basePath = basePath();
@@ -380,10 +380,10 @@ record CellConfiguration(
         }
 
         /** Ten seconds were meant, and 10 was written. */
-        private void warnAboutUnit(Duration leaseTime) {
+        private void warnAboutUnit(String property, Duration leaseTime) {
             if (leaseTime.compareTo(SUSPICIOUSLY_SHORT) < 0) {
                 warnings.add(
-                        "paxoslease.lease-time is " + words(leaseTime)
+                        PREFIX + property + " is " + words(leaseTime)
                                 + ", so that any pause costs the lease. A number without a unit means milliseconds; write 10s for ten seconds.");
             }
         }
@@ -396,6 +396,11 @@ record CellConfiguration(
                         timeout,
                         "it must not be negative",
                         "Choose a time such as 20s, or 0s to wait for no guarded call.");
+            }
+            if (!timeout.isZero() && timeout.compareTo(SUSPICIOUSLY_SHORT) < 0) {
+                warnings.add("paxoslease.shutdown.drain-timeout is " + words(timeout)
+                        + ", so that leases are released while guarded calls still run. A number without a unit means milliseconds;"
+                        + " write 20s for twenty seconds, or 0s to wait for no guarded call.");
             }
             BindResult<Duration> configured = Binder.get(environment).bind(SHUTDOWN_PHASE, Duration.class);
             Duration phase = configured.isBound() ? configured.get() : DEFAULT_SHUTDOWN_PHASE;
@@ -578,7 +583,7 @@ record CellConfiguration(
             return leases;
         }
 
-        private static LeaseSettings lease(String name, LeaseProperties lease, Timing timing, Duration leaseTime) {
+        private LeaseSettings lease(String name, LeaseProperties lease, Timing timing, Duration leaseTime) {
             String property = PREFIX + "leases." + name;
             Duration configured = lease.leaseTime();
             Duration time = configured == null ? leaseTime : configured;
@@ -591,6 +596,9 @@ record CellConfiguration(
                         "it must be from 10ms to paxoslease.max-lease-time = "
                                 + words(Duration.ofNanos(timing.maxLeaseNanos())),
                         "Shorten it, or raise paxoslease.max-lease-time on all nodes.");
+            }
+            if (configured != null) {
+                warnAboutUnit("leases." + name + ".lease-time", configured);
             }
             if (lease.priority() < 0 || lease.priority() > LeaseSettings.HIGHEST_PRIORITY) {
                 throw invalid(

@@ -602,6 +602,25 @@ class CellConfigurationTests {
         }
 
         @Test
+        void aLeaseTimeOfOneLeaseThatLacksItsUnitIsWarnedOf() {
+            assertThat(configure("paxoslease.leases.invoices.lease-time=10", "paxoslease.leases.reports.priority=5")
+                            .warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("paxoslease.leases.invoices.lease-time is 10ms", "10s");
+        }
+
+        @Test
+        void aDrainTimeoutThatLacksItsUnitIsWarnedOf() {
+            assertThat(configure("paxoslease.shutdown.drain-timeout=20").warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("paxoslease.shutdown.drain-timeout is 20ms", "20s");
+            assertThat(configure("paxoslease.shutdown.drain-timeout=0").warnings())
+                    .isEmpty();
+        }
+
+        @Test
         void aNegativeDrainTimeoutIsRefused() {
             assertThat(refused("paxoslease.shutdown.drain-timeout=-1s"))
                     .hasMessage("Property paxoslease.shutdown.drain-timeout = '-1s': it must not be negative");
