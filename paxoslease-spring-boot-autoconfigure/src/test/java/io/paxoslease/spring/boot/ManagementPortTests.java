@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.spring.bounded.FreePorts;
+import jakarta.servlet.Filter;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,8 +25,11 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -87,6 +94,66 @@ class ManagementPortTests {
             assertThat(ReactiveCellTests.status(ports[2], "/paxoslease")).isIn(401, 403);
         } finally {
             applications.forEach(ConfigurableApplicationContext::close);
+        }
+    }
+
+    /** Holds each request for {@code /slow} to the application until the test lets it go. */
+    @Import(App.class)
+    static class SlowApp {
+
+        static final CountDownLatch BEGUN = new CountDownLatch(1);
+        static final CountDownLatch END = new CountDownLatch(1);
+
+        @Bean
+        FilterRegistrationBean<Filter> slow() {
+            FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
+                BEGUN.countDown();
+                try {
+                    END.await();
+                } catch (InterruptedException stopped) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            registration.addUrlPatterns("/slow");
+            registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return registration;
+        }
+    }
+
+    @Test
+    void framesDoNotWaitForRequestsThatHoldAllThreadsOfTheApplication() throws Exception {
+        int[] ports = FreePorts.take(2);
+        try (ConfigurableApplicationContext application = start(
+                SlowApp.class,
+                WebApplicationType.SERVLET,
+                "--paxoslease.endpoint.port=management",
+                "--server.tomcat.threads.max=1",
+                "--server.port=" + ports[0],
+                "--management.server.port=" + ports[1],
+                "--paxoslease.members.n0=http://localhost:" + ports[1])) {
+            CompletableFuture<Integer> slow = CompletableFuture.supplyAsync(() -> statusOf(ports[0], "/slow"));
+            SlowApp.BEGUN.await();
+            CompletableFuture<Integer> waiting = CompletableFuture.supplyAsync(() -> statusOf(ports[0], "/other"));
+
+            assertThat(ReactiveCellTests.status(ports[1], "/paxoslease/messages"))
+                    .isEqualTo(NOT_A_FRAME);
+
+            assertThat(application.isRunning()).isTrue();
+            assertThat(slow).isNotDone();
+            assertThat(waiting).isNotDone();
+            SlowApp.END.countDown();
+            assertThat(waiting.join()).isIn(401, 403);
+            slow.join();
+        } finally {
+            SlowApp.END.countDown();
+        }
+    }
+
+    private static int statusOf(int port, String path) {
+        try {
+            return ReactiveCellTests.status(port, path);
+        } catch (IOException | InterruptedException failure) {
+            throw new IllegalStateException(failure);
         }
     }
 
@@ -162,13 +229,18 @@ class ManagementPortTests {
     }
 
     private static ConfigurableApplicationContext start(WebApplicationType type, String... settings) {
+        return start(type == WebApplicationType.SERVLET ? App.class : ReactiveApp.class, type, settings);
+    }
+
+    private static ConfigurableApplicationContext start(
+            Class<?> application, WebApplicationType type, String... settings) {
         String[] common = {
             "--spring.main.banner-mode=off",
             "--logging.level.root=warn",
             "--management.endpoints.web.exposure.include=*",
             "--paxoslease.lease-time=2s"
         };
-        return new SpringApplicationBuilder(type == WebApplicationType.SERVLET ? App.class : ReactiveApp.class)
+        return new SpringApplicationBuilder(application)
                 .web(type)
                 .run(Stream.concat(Arrays.stream(common), Arrays.stream(settings))
                         .toArray(String[]::new));
