@@ -4,6 +4,8 @@ import io.paxoslease.node.LeaseListener;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
@@ -20,6 +22,7 @@ final class LeaseLog implements LeaseListener {
 
     private final LeaseNode node;
     private final String nodeId;
+    private final Map<String, String> leaders = new ConcurrentHashMap<>();
 
     LeaseLog(LeaseNode node) {
         this.node = node;
@@ -34,7 +37,8 @@ final class LeaseLog implements LeaseListener {
         // An application may make names of what its users write.
         String lease = "'" + CONTROLS.matcher(transition.leaseName()).replaceAll("?") + "'";
         switch (transition.kind()) {
-            case ACQUIRED ->
+            case ACQUIRED -> {
+                leaders.remove(transition.leaseName());
                 tell(
                         transition,
                         () -> nodeId + " leads " + lease + " until released or lost, token "
@@ -43,6 +47,7 @@ final class LeaseLog implements LeaseListener {
                                         Locale.ROOT,
                                         " (took %.1f ms)",
                                         transition.took().toNanos() / 1e6));
+            }
             case EXTENDED -> LOG.debug(nodeId + " extended " + lease);
             case EXTENSION_FAILED ->
                 LOG.warn(nodeId + " could not extend " + lease + " (" + transition.reason()
@@ -57,10 +62,18 @@ final class LeaseLog implements LeaseListener {
                 String leader = transition.leader();
                 if (leader == null) {
                     LOG.debug("Nobody is known to lead " + lease);
-                } else if (!leader.equals(nodeId)) {
+                } else if (!leader.equals(nodeId) && !leader.equals(leaders.get(transition.leaseName()))) {
                     tell(transition, () -> lease + " is led by " + leader);
+                    remember(transition.leaseName(), leader);
                 }
             }
+        }
+    }
+
+    /** A node that does not reach the leader forgets it with each lease time and hears of it again from the others. */
+    private void remember(String leaseName, String leader) {
+        if (node.existingElection(leaseName).isPresent()) {
+            leaders.put(leaseName, leader);
         }
     }
 

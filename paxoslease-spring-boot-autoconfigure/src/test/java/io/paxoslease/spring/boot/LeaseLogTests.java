@@ -9,10 +9,12 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseTransition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +69,30 @@ class LeaseLogTests {
         });
     }
 
+    /** As it goes on a node that is cut off from the leader alone: the hint ends with each lease time, and comes back through the others. */
+    @Test
+    void theSameLeaderIsToldAgainOnlyAfterAnother() {
+        runner.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            node.election("jobs");
+            LeaseLog log = new LeaseLog(node);
+            for (int i = 0; i < 3; i++) {
+                log.onTransition(leaderChanged("jobs", "n2"));
+                log.onTransition(leaderChanged("jobs", null));
+            }
+            assertThat(levels("'jobs' is led by n2")).containsExactly(Level.INFO);
+
+            log.onTransition(leaderChanged("jobs", "n3"));
+            log.onTransition(leaderChanged("jobs", "n2"));
+            assertThat(levels("'jobs' is led by n2")).hasSize(2);
+
+            log.onTransition(
+                    new LeaseTransition(LeaseTransition.Kind.ACQUIRED, "jobs", 7, null, null, Duration.ofMillis(1)));
+            log.onTransition(leaderChanged("jobs", "n2"));
+            assertThat(levels("'jobs' is led by n2")).hasSize(3);
+        });
+    }
+
     /** An application may make names of what its users write. */
     @Test
     void namesForgeNoLines() {
@@ -99,6 +125,10 @@ class LeaseLogTests {
                     assertThat(thread.isDaemon()).isTrue();
                     await().until(() -> !thread.isAlive());
                 });
+    }
+
+    private static LeaseTransition leaderChanged(String lease, @Nullable String leader) {
+        return new LeaseTransition(LeaseTransition.Kind.LEADER_CHANGED, lease, 0, leader, null, Duration.ZERO);
     }
 
     private List<Level> levels(String words) {
