@@ -4,6 +4,9 @@ import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -13,6 +16,9 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 /** Shows this node, its cell and its leases, and lets an operator move a leadership. */
 @Endpoint(id = "lease")
 public final class PaxosLeaseEndpoint {
+
+    private static final Log LOG = LogFactory.getLog("io.paxoslease");
+    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
 
     private final LeaseNode node;
     private final CellView view;
@@ -88,6 +94,8 @@ public final class PaxosLeaseEndpoint {
                         "The action must be 'resign', 'start' or 'stop', "
                                 + (action == null ? "but there is none" : "not '" + action + "'"));
         }
+        LOG.info(node.settings().nodeId() + " was told by its endpoint 'lease' to " + action + " '"
+                + CONTROLS.matcher(name).replaceAll("?") + "'");
         LeaseDescriptor lease = lease(name);
         if (lease == null) {
             throw unknown(name);

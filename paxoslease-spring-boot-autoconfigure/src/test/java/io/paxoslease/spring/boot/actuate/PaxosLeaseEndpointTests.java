@@ -17,11 +17,14 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.MediaType;
 import org.springframework.test.json.JsonCompareMode;
 import org.springframework.test.web.servlet.client.RestTestClient;
@@ -258,6 +261,21 @@ class PaxosLeaseEndpointTests {
                         .jsonPath("$.error")
                         .isEqualTo("This node knows no lease 'nope'");
             });
+        }
+
+        @Test
+        @ExtendWith(OutputCaptureExtension.class)
+        void whatItWasToldIsInTheLog(CapturedOutput output) {
+            lead();
+
+            TestServer.around(test).with("logging.level.io.paxoslease=info").run(client -> {
+                post(client, "leader", "{\"action\": \"stop\"}").expectStatus().isOk();
+                post(client, "leader", "{\"action\": \"leave\"}").expectStatus().isBadRequest();
+            });
+
+            assertThat(output)
+                    .contains("node-1 was told by its endpoint 'lease' to stop 'leader'")
+                    .doesNotContain("to leave");
         }
 
         @Test
