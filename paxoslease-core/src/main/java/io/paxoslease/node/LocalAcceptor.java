@@ -9,8 +9,12 @@ import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalAcceptor {
 
+    private static final System.Logger LOG = System.getLogger(LocalAcceptor.class.getName());
+    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
+    private static final int MAX_FAR_AHEAD = 64;
+
     private final Acceptor acceptor;
     private final BallotSequence ballots;
+    private final Set<String> farAhead = new HashSet<>();
     private boolean broken;
 
     LocalAcceptor(Acceptor acceptor, BallotSequence ballots) {
@@ -33,11 +42,25 @@ final class LocalAcceptor {
         if (broken) {
             return null;
         }
+        if (BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
+            noteFarAhead(CONTROLS.matcher(request.ballot().owner().nodeId()).replaceAll("?"));
+        }
         try {
             return decide(request, now);
         } catch (RuntimeException | Error defect) {
             broken = true;
             throw defect;
+        }
+    }
+
+    /** Once for each node: it would otherwise be told with each of its attempts. */
+    private void noteFarAhead(String nodeId) {
+        if (farAhead.size() < MAX_FAR_AHEAD && farAhead.add(nodeId)) {
+            LOG.log(
+                    Level.WARNING,
+                    "Node " + nodeId
+                            + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
+                            + " part in its attempts: compare the wall clocks of the two");
         }
     }
 

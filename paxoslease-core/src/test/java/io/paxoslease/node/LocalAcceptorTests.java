@@ -12,6 +12,11 @@ import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 class LocalAcceptorTests {
@@ -63,5 +68,39 @@ class LocalAcceptorTests {
 
         assertThat(acceptor.handle(propose("a"), start)).isNull();
         acceptor.sweep(1, start);
+    }
+
+    /** Its node says no more than that no majority answered, and is right. */
+    @Test
+    void tellsOnceOfANodeWhoseBallotsAreMoreThanADayAhead() {
+        List<String> lines = new ArrayList<>();
+        Handler lineTaker = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                lines.add(line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
+        logger.addHandler(lineTaker);
+        try {
+            acceptor.open(true, start);
+            for (int i = 0; i < 3; i++) {
+                long counter = start.counterFloor() + Duration.ofDays(2).toMillis() * 1_000 + i;
+                Ballot ballot = new Ballot(counter, new Incarnation("ahead", 1));
+                assertThat(acceptor.handle(new ProposeRequest("a", ballot, LEASE_NANOS), start))
+                        .isNull();
+            }
+            acceptor.handle(propose("a"), start);
+        } finally {
+            logger.removeHandler(lineTaker);
+        }
+
+        assertThat(lines).singleElement().asString().startsWith("Node ahead uses ballots more than a day ahead");
     }
 }
