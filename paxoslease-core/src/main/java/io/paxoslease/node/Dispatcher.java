@@ -318,8 +318,7 @@ final class Dispatcher implements AutoCloseable {
         try {
             code.run();
         } catch (Throwable failure) {
-            LOG.log(
-                    Level.WARNING,
+            logSafely(
                     key == null
                             ? "What an application does with a lease failed"
                             : "A listener of lease '" + key + "' failed",
@@ -327,6 +326,15 @@ final class Dispatcher implements AutoCloseable {
         } finally {
             // An interrupt that was left behind is not meant for what runs here next.
             Thread.interrupted();
+        }
+    }
+
+    /** Not even the message of what application code throws can be relied on. */
+    private static void logSafely(String message, Throwable failure) {
+        try {
+            LOG.log(Level.WARNING, message, failure);
+        } catch (RuntimeException | Error unheard) {
+            // whoever comes next must be told all the same
         }
     }
 

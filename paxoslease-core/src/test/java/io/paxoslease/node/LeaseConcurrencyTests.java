@@ -31,12 +31,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.logging.Handler;
+import java.util.logging.Logger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What several threads may do at once with a lease, a manager and the events. */
 @Timeout(120)
@@ -685,6 +689,33 @@ class LeaseConcurrencyTests {
             }
             // First, unless its thread is held up just then and another tells the news meanwhile.
             assertThat(order).hasSize(2_001).last().isEqualTo("news");
+        }
+
+        /** Nor anything later: whoever writes the log may throw, or ask what was thrown for a message and meet that again. */
+        @ParameterizedTest
+        @ValueSource(booleans = {false, true})
+        void comeAlsoAfterOneThatThrewWhatCouldNotBeLogged(boolean atOnce) {
+            Runnable failing = () -> {
+                throw new IllegalStateException("an application's own trouble");
+            };
+            List<String> told = new CopyOnWriteArrayList<>();
+            Logger logger = Logger.getLogger(Dispatcher.class.getName());
+            Handler full = new NewsTests.FullHandler();
+            logger.addHandler(full);
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                if (atOnce) {
+                    dispatcher.executeAtOnce(failing);
+                } else {
+                    dispatch(dispatcher, "key", failing);
+                }
+                dispatch(dispatcher, "key", () -> told.add("next"));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(10))).isTrue();
+                dispatch(dispatcher, "key", () -> told.add("last"));
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(10))).isTrue();
+            } finally {
+                logger.removeHandler(full);
+            }
+            assertThat(told).containsExactly("next", "last");
         }
 
         @Test

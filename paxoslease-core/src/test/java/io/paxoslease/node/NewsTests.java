@@ -64,7 +64,7 @@ class NewsTests {
         news.tell(output, new Now(0, 0), new ArrayList<>());
     }
 
-    private static final class FullHandler extends Handler {
+    static final class FullHandler extends Handler {
         @Override
         public void publish(LogRecord line) {
             throw new OutOfMemoryError("as the test wants it");
