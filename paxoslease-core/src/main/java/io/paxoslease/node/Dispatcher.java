@@ -78,11 +78,15 @@ final class Dispatcher implements AutoCloseable {
                 0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new SynchronousQueue<>(), factory);
     }
 
+    /** Whoever needs a thread first makes it, perhaps for a request of a user; what runs there is everybody's, with the classes of the application. */
     static ThreadFactory threadsOf(String nodeId) {
         AtomicInteger number = new AtomicInteger();
+        ClassLoader classes = Thread.currentThread().getContextClassLoader();
         return task -> {
-            Thread thread = new Thread(task, "paxoslease-" + nodeId + "-events-" + number.incrementAndGet());
+            String name = "paxoslease-" + nodeId + "-events-" + number.incrementAndGet();
+            Thread thread = new Thread(null, task, name, 0, false);
             thread.setDaemon(true);
+            thread.setContextClassLoader(classes);
             return thread;
         };
     }

@@ -718,6 +718,32 @@ class LeaseConcurrencyTests {
             assertThat(told).containsExactly("next", "last");
         }
 
+        /** A thread is made by whoever asks for it first, perhaps for a request of a user, and runs what others gave it for as long as there is any. */
+        @Test
+        void runWithoutWhatBelongsToTheThreadThatGaveThem() throws Exception {
+            InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+            List<String> users = new CopyOnWriteArrayList<>();
+            List<ClassLoader> loaders = new CopyOnWriteArrayList<>();
+            Runnable code = () -> {
+                users.add("user " + user.get());
+                loaders.add(Thread.currentThread().getContextClassLoader());
+            };
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                Thread caller = new Thread(() -> {
+                    user.set("alice");
+                    dispatcher.execute(code);
+                    dispatcher.executeAtOnce(code);
+                });
+                caller.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+                caller.start();
+                caller.join();
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(users).containsExactly("user null", "user null");
+            ClassLoader own = Thread.currentThread().getContextClassLoader();
+            assertThat(loaders).containsExactly(own, own);
+        }
+
         @Test
         void thatMustNotWaitHaveThreadsOfTheirOwn() throws Exception {
             CountDownLatch all = new CountDownLatch(3);
