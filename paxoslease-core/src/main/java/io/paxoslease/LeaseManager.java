@@ -31,7 +31,7 @@ public interface LeaseManager {
      * interrupt ends the attempt and stays set.
      *
      * @param name the name of the lease
-     * @param time how long others are excluded, more than zero and at most the cell's maximum lease time
+     * @param time how long others are excluded, from 10 ms to the cell's maximum lease time
      * @return the lease, or empty if another owner has it, no majority answered or this thread was interrupted
      * @throws IllegalArgumentException if the name or the time is out of range
      */
@@ -41,7 +41,7 @@ public interface LeaseManager {
      * Takes a lease, waiting for another owner to release it or to let it expire.
      *
      * @param name the name of the lease
-     * @param time how long others are excluded, more than zero and at most the cell's maximum lease time
+     * @param time how long others are excluded, from 10 ms to the cell's maximum lease time
      * @param maxWait how long to wait at most; with zero or less the cell is asked once, as by {@link #tryAcquire(String, Duration)}
      * @return the lease, held when this method returns unless it expired in between
      * @throws InterruptedException if the thread was interrupted while it waited; no lease is held then
@@ -51,10 +51,11 @@ public interface LeaseManager {
     Lease acquire(String name, Duration time, Duration maxWait) throws InterruptedException, LeaseUnavailableException;
 
     /**
-     * Like {@link #tryAcquire(String, Duration)} without blocking.
+     * Like {@link #tryAcquire(String, Duration)} without blocking. Whoever cancels the stage, or completes it otherwise, ends the attempt; a lease
+     * that was acquired already is released.
      *
      * @param name the name of the lease
-     * @param time how long others are excluded, more than zero and at most the cell's maximum lease time
+     * @param time how long others are excluded, from 10 ms to the cell's maximum lease time
      * @return a stage that completes with the lease or empty, on a thread that may run application code; it never completes
      *     exceptionally because of the network
      * @throws IllegalArgumentException if the name or the time is out of range

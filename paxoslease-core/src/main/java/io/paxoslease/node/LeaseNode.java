@@ -351,7 +351,15 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration time) {
-        return submitOnce(name, time).result.thenApplyAsync(lease -> lease, dispatcher::execute);
+        Claim claim = submitOnce(name, time);
+        CompletableFuture<Optional<Lease>> answer = claim.result.thenApplyAsync(lease -> lease, dispatcher::execute);
+        answer.whenComplete((told, failure) -> {
+            // Cancelled, or completed by somebody else: nobody would give the lease back.
+            if (!claim.result.isDone() || !claim.result.join().equals(told)) {
+                loop.post((now, output) -> engine.withdraw(claim, now, output));
+            }
+        });
+        return answer;
     }
 
     @Override

@@ -16,6 +16,8 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
+import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
@@ -30,12 +32,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -360,6 +366,43 @@ class LeaseNodeTests {
                     node.tryAcquireAsync("job", TIME).toCompletableFuture().get(10, TimeUnit.SECONDS);
 
             assertThat(lease).get().matches(Lease::isHeld, "is held");
+        }
+
+        /** By a library that cancels it, or because it took too long. */
+        @ParameterizedTest
+        @MethodSource("io.paxoslease.node.LeaseNodeTests#waysToWaitNoMore")
+        void isGivenUpBySomebodyWhoWaitsForItNoMore(Consumer<CompletableFuture<Optional<Lease>>> waitNoMore) {
+            List<Request> sent = new CopyOnWriteArrayList<>();
+            Silence network = new Silence() {
+                @Override
+                public void send(int acceptor, Request request) {
+                    sent.add(request);
+                }
+            };
+            try (LeaseNode member =
+                    new LeaseNode(memberOfThree(), network, new SplittableRandom(2), driven(clock::now))) {
+                member.start();
+                waitNoMore.accept(member.tryAcquireAsync("job", TIME).toCompletableFuture());
+
+                Ballot ballot = sent.get(0).ballot();
+                assertThat(sent).contains(new ReleaseRequest("job", ballot));
+                member.onResponse(1, new ProposeResponse("job", ballot, true, ballot.counter(), null));
+                member.onResponse(2, new ProposeResponse("job", ballot, true, ballot.counter(), null));
+                assertThat(member.lease("job")).isEmpty();
+            }
+        }
+
+        @Test
+        void thatNobodyWaitedForAnyMoreIsReleased() throws Exception {
+            CountDownLatch go = new CountDownLatch(1);
+            node.addListener(transition -> awaitSafely(go));
+            CompletableFuture<Optional<Lease>> answer =
+                    node.tryAcquireAsync("job", TIME).toCompletableFuture();
+            boolean cancelled = answer.cancel(true);
+            go.countDown();
+
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+            assertThat(node.tryAcquire("job", TIME).isPresent()).isEqualTo(cancelled);
         }
 
         @Test
@@ -987,6 +1030,13 @@ class LeaseNodeTests {
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    static Stream<Named<Consumer<CompletableFuture<Optional<Lease>>>>> waysToWaitNoMore() {
+        return Stream.of(
+                Named.of("cancelled", answer -> answer.cancel(true)),
+                Named.of("failed", answer -> answer.completeExceptionally(new TimeoutException())),
+                Named.of("answered by somebody else", answer -> answer.complete(Optional.empty())));
     }
 
     private static NodeSettings memberOfThree() {
