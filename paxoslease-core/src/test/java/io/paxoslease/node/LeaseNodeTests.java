@@ -11,6 +11,7 @@ import io.paxoslease.LeaseLostException;
 import io.paxoslease.LeaseScope;
 import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseTransition.Kind;
+import io.paxoslease.protocol.Acceptor.Refusal;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
@@ -827,6 +828,18 @@ class LeaseNodeTests {
             assertThat(since).isPositive();
             assertThat(remaining).isEqualTo(TIME.minus(since));
         }
+    }
+
+    /** X2. Its counters never go back, and its own acceptor refuses them. */
+    @Test
+    void aNodeWhoseWallClockIsSetBackByMoreThanADayAcquiresNothingUntilItIsRestarted() {
+        clock.stepWallClock(Duration.ofHours(-25));
+        assertThat(node.tryAcquire("job", TIME)).isEmpty();
+        assertThat(node.acceptorStatus().refusals()).containsKey(Refusal.COUNTER_TOO_FAR_AHEAD);
+        node.close();
+
+        startStandaloneNode();
+        assertThat(node.tryAcquire("job", TIME)).isPresent();
     }
 
     @Test
