@@ -497,6 +497,25 @@ class LeaseEngineTests {
             assertThat(out.notices).last().isInstanceOf(Notice.Extended.class);
         }
 
+        /** P2. What the acceptor recorded is not the renewal base, and nothing clears it before the lease ends (X5). */
+        @Test
+        void whereItIsSwitchedOffAnExtensionWhoseAcceptanceIsLostCostsTheLease() {
+            Claim claim = Claim.patient("r", LEASE, LEASE);
+            take(claim);
+            engine.extend(claim, at(10), out);
+            Request prepare = out.requests.remove(0);
+            engine.onResponse(0, acceptor.handle(prepare, at(10)), at(10), out);
+            Request proposal = out.requests.remove(0);
+            acceptor.handle(proposal, at(10));
+            engine.onUnanswered(0, proposal, at(10), out);
+
+            for (int again = 20; again < 9_000; again += 1_000) {
+                engine.extend(claim, at(again), out);
+                LeaseEngineTests.this.deliver(at(again));
+                assertThat(out.notices).last().isInstanceOf(Notice.ExtensionFailed.class);
+            }
+        }
+
         private void deliver(LeaseEngine engine, LocalAcceptor other, Now now) {
             for (int i = 0; i < out.requests.size(); i++) {
                 Request request = out.requests.get(i);
