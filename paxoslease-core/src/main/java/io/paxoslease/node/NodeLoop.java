@@ -329,6 +329,8 @@ final class NodeLoop {
         // Whoever wakes this thread while it waits for a lock would be forgotten.
         if (pause > 0 && !timerWoken) {
             LockSupport.parkNanos(this, pause);
+            // An interrupt, which is not meant for this thread, would end every pause at once.
+            Thread.interrupted();
         }
     }
 

@@ -431,6 +431,25 @@ class LeaseConcurrencyTests {
         }
     }
 
+    /** Who interrupts every thread that there is means others. */
+    @Test
+    @Timeout(10)
+    void theTimerIsNotKeptBusyByAnInterrupt() {
+        try (LeaseNode node = new LeaseNode(
+                NodeSettings.standalone("interrupted", TIME), new NoTransport(), new SplittableRandom(1))) {
+            node.start();
+            Thread timer = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().equals("paxoslease-interrupted-timer"))
+                    .findFirst()
+                    .orElseThrow();
+            timer.interrupt();
+            while (timer.isInterrupted() && !Thread.currentThread().isInterrupted()) {
+                Thread.yield();
+            }
+            assertThat(timer.isInterrupted()).isFalse();
+        }
+    }
+
     private static void awaitSafely(CountDownLatch latch) {
         try {
             latch.await();
