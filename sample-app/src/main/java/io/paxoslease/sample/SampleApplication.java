@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.support.SpringApplicationJsonEnvironmentPostProcessor;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -37,6 +38,8 @@ public class SampleApplication {
     private static ConfigurableEnvironment outsideWorld(String... args) {
         ConfigurableEnvironment environment = new StandardEnvironment();
         environment.getPropertySources().addFirst(new SimpleCommandLinePropertySource(args));
+        new SpringApplicationJsonEnvironmentPostProcessor()
+                .postProcessEnvironment(environment, new SpringApplication());
         ConfigurationPropertySources.attach(environment);
         return environment;
     }

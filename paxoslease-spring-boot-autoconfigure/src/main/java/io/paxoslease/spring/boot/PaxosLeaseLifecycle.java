@@ -25,6 +25,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationEvent;
@@ -104,9 +105,17 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         if (!nodeStarted) {
             requireServerIfAcceptor();
             logStart();
-            node.openAcceptor();
+            if (canBeCalled()) {
+                node.openAcceptor();
+            } else {
+                LOG.warn(
+                        "PaxosLease: this application listens nowhere, as in a test with a mock web environment, so the"
+                                + " acceptor of node '" + cell.node().nodeId()
+                                + "' does not vote: a process that does listen may"
+                                + " have its name. For leases in tests use @AutoConfigureTestLeases.");
+            }
             node.start();
-            if (node.acceptorState() == AcceptorState.QUARANTINED) {
+            if (canBeCalled() && node.acceptorState() == AcceptorState.QUARANTINED) {
                 logEndOfQuarantine();
             }
             if (!ready) {
@@ -169,6 +178,14 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                     "Stop what uses the port, or choose another one: by the node's own URL in paxoslease.members, or by"
                             + " paxoslease.tcp.port where the others reach it through another.");
         }
+    }
+
+    /** Not where the web application has neither a server of its own nor one that it is deployed in. */
+    private boolean canBeCalled() {
+        return !has(PaxosLeaseAutoConfiguration.CHANNEL)
+                || !cell.answersIn(Port.APPLICATION)
+                || cell.answersOverTcp()
+                || context instanceof WebServerApplicationContext;
     }
 
     private boolean has(String bean) {

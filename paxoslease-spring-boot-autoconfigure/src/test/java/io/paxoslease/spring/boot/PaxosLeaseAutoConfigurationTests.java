@@ -1,11 +1,13 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
+import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
@@ -101,6 +103,19 @@ class PaxosLeaseAutoConfigurationTests {
                     assertThat(servlet.isEnabled()).isTrue();
                     assertThat(servlet.getUrlMappings()).containsExactly("/cell/messages");
                     assertThat(servlet.getServlet()).isInstanceOf(PaxosLeaseServlet.class);
+                });
+    }
+
+    /** The process that does may have its name, and both would vote. */
+    @Test
+    void aMemberThatListensNowhereDoesNotVote() {
+        web.withPropertyValues(MEMBER)
+                .withPropertyValues("paxoslease.max-lease-time=100ms", "paxoslease.lease-time=100ms")
+                .run(context -> {
+                    LeaseNode node = context.getBean(LeaseNode.class);
+                    Duration quarantine = Duration.ofNanos(node.quarantineRemainingNanos());
+                    await().during(quarantine.multipliedBy(3))
+                            .until(() -> node.acceptorState() == AcceptorState.QUARANTINED);
                 });
     }
 
