@@ -43,7 +43,7 @@ for i in 1 2 3; do
 done
 run "$java" -jar $jar 'RoleBenchmarks.*(isHeld|clocks)' -p leases=1000 -f 3 -wi 3 -w 1s -i 5 -r 1s
 run "$java" -jar $jar 'RoleBenchmarks|FrameCodecBenchmarks' -f 1 -wi 3 -w 1s -i 4 -r 1s
-for transport in http tcp tls; do
+for transport in http https tcp tls; do
     run "$java" -Dtransport=$transport -cp $jar $cell throughput true 5
 done
 run "$java" -cp $jar $cell throughput false 5
