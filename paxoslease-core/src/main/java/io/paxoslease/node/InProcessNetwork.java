@@ -30,7 +30,7 @@ public final class InProcessNetwork {
      * Creates a network that nobody is on yet.
      *
      * @param cell the acceptors
-     * @param executor runs the handing over; must not run it on the thread that calls it
+     * @param executor runs the handing over; must not run it on the thread that calls it; what it refuses is lost
      */
     public InProcessNetwork(Cell cell, Executor executor) {
         this.cell = cell;
@@ -90,17 +90,27 @@ public final class InProcessNetwork {
         @Override
         public void flush() {
             if (!queue.isEmpty() && draining.compareAndSet(false, true)) {
-                executor.execute(this::drain);
+                try {
+                    executor.execute(this::drain);
+                } catch (RuntimeException | Error refused) {
+                    queue.clear();
+                    draining.set(false);
+                    throw refused;
+                }
             }
         }
 
+        /** What a node throws is its own affair: the rest goes on in another run. */
         private void drain() {
-            Envelope envelope;
-            while ((envelope = queue.poll()) != null) {
-                deliver(envelope);
+            try {
+                Envelope envelope;
+                while ((envelope = queue.poll()) != null) {
+                    deliver(envelope);
+                }
+            } finally {
+                draining.set(false);
+                flush();
             }
-            draining.set(false);
-            flush();
         }
 
         private void deliver(Envelope envelope) {
