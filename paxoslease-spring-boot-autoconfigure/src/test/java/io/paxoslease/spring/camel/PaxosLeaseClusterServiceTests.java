@@ -210,6 +210,25 @@ class PaxosLeaseClusterServiceTests {
         awaitThatItIsStill(first);
     }
 
+    /** Stands for a machine that stands still while it is told the first times. */
+    @Test
+    void aListenerIsToldAgainLongAfterTheLeadershipWasLost() throws Exception {
+        first.camel.start();
+        await().atMost(SOON).until(() -> first.service.isLeader("reports"));
+        cell.isolate(1);
+        cell.node(1).election("reports").resign();
+        long lost = System.nanoTime();
+        await().atMost(SOON).until(() -> !first.service.isLeader("reports"));
+        AtomicBoolean toldLate = new AtomicBoolean();
+        first.service.getView("reports").addEventListener((CamelClusterEventListener.Leadership)
+                (view, leader) -> toldLate.compareAndSet(
+                        false,
+                        System.nanoTime() - lost > TimeUnit.SECONDS.toNanos(9)
+                                && (leader == null || !leader.isLocal())));
+
+        await().atMost(SOON).untilTrue(toldLate);
+    }
+
     private static void awaitEnd(CountDownLatch latch) {
         try {
             assertThat(latch.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
