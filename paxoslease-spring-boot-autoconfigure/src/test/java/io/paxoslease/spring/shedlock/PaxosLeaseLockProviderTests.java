@@ -188,6 +188,39 @@ class PaxosLeaseLockProviderTests {
                 .isPresent();
     }
 
+    /** Nothing that is left here to be released is worth waiting for. */
+    @Test
+    void drainingDoesNotWaitForALockThatIsLost() {
+        assertThat(first.lock(config(LONG, Duration.ZERO))).isPresent();
+        CompletableFuture<Void> drained = first.drain();
+        assertThat(drained).isNotDone();
+
+        cell.isolate(1);
+        try {
+            assertThat(drained).succeedsWithin(LocalCell.leaseTime().multipliedBy(3));
+        } finally {
+            cell.rejoin(1);
+        }
+    }
+
+    @Test
+    void drainingDoesNotWaitBeyondLockAtMostFor() {
+        assertThat(first.lock(config(Duration.ofMillis(300), Duration.ZERO))).isPresent();
+
+        assertThat(first.drain()).succeedsWithin(LocalCell.leaseTime());
+    }
+
+    @Test
+    void closingGivesUpAllLocks() {
+        assertThat(first.lock(config(LONG, LONG))).isPresent();
+
+        first.close();
+
+        assertThat(first.lease(name)).isEmpty();
+        assertThat(lockSoon(second)).isNotNull();
+        assertThat(first.lock(config(LONG, Duration.ZERO))).isEmpty();
+    }
+
     @Test
     void aLockThatArrivesAfterTheDrainIsGivenBack() throws Exception {
         SlowLeases slow = new SlowLeases(cell.node(1));
