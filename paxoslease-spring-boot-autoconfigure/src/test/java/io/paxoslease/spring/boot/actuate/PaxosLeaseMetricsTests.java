@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.search.Search;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.paxoslease.Lease;
+import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -140,11 +141,45 @@ class PaxosLeaseMetricsTests {
     }
 
     @Test
+    void whetherTheAcceptorVotesIsAGauge() {
+        try (TestNode quarantined = TestNode.ofThree()) {
+            new PaxosLeaseMetrics(quarantined.node, 10).bindTo(registry);
+            assertThat(registry.get("paxoslease.acceptor.voting").gauge().value())
+                    .isZero();
+
+            quarantined.voting();
+
+            assertThat(registry.get("paxoslease.acceptor.voting").gauge().value())
+                    .isOne();
+        }
+    }
+
+    @Test
+    void anExtensionThatFailsIsCountedAndTimedAsOne() {
+        try (LocalCell cell = LocalCell.of(3)) {
+            new PaxosLeaseMetrics(cell.node(1), 10).bindTo(registry);
+            Lease lease = cell.node(1).tryAcquire("job", LocalCell.leaseTime()).orElseThrow();
+            cell.isolate(1);
+
+            assertThat(lease.extend()).isFalse();
+
+            await().untilAsserted(() ->
+                    assertThat(transitions("job", "extension_failed")).isPositive());
+            await().untilAsserted(() -> assertThat(
+                            find("paxoslease.extend").tag("outcome", "failure").timer())
+                    .isNotNull());
+            assertThat(find("paxoslease.extend").tag("outcome", "success").timer())
+                    .isNull();
+        }
+    }
+
+    @Test
     void aNodeThatIsOnlyAProposerRefusesNothing() {
         try (TestNode proposer = TestNode.proposerOnly()) {
             new PaxosLeaseMetrics(proposer.node, 10).bindTo(registry);
 
             assertThat(find("paxoslease.acceptor.refusals").functionCounters()).isEmpty();
+            assertThat(find("paxoslease.acceptor.voting").gauges()).isEmpty();
         }
     }
 
