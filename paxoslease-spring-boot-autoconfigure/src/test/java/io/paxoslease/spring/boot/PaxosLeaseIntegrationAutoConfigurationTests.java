@@ -26,7 +26,10 @@ import org.springframework.cloud.kubernetes.fabric8.leader.Fabric8LeaderAutoConf
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.integration.leader.AbstractCandidate;
 import org.springframework.integration.leader.Candidate;
+import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.DefaultCandidate;
 import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
@@ -192,6 +195,59 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                     other.stop();
                     await().until(() -> !node.election("twice").isLeader());
                 });
+    }
+
+    /** Notes at its end whether the lease is still held: if not, another node may have been granted the role before. */
+    private static final class Watchful extends AbstractCandidate {
+
+        private final CompletableFuture<LeaseNode> node = new CompletableFuture<>();
+        private final CompletableFuture<Boolean> ledAtTheEnd = new CompletableFuture<>();
+
+        Watchful() {
+            super("me", "watched");
+        }
+
+        @Override
+        public void onGranted(Context granted) {}
+
+        @Override
+        public void onRevoked(Context revoked) {
+            ledAtTheEnd.complete(node.join().election("watched").isLeader());
+        }
+
+        /** Lets an application lead and end. */
+        void runIn(ApplicationContextRunner application) {
+            application.run(context -> {
+                node.complete(context.getBean(LeaseNode.class));
+                await().until(() -> node.join().election("watched").isLeader());
+                assertThat(node.join().awaitTold(Duration.ofSeconds(10))).isTrue();
+            });
+        }
+    }
+
+    @Test
+    void closingTheContextRevokesBeforeTheLeaseIsReleased() {
+        Watchful candidate = new Watchful();
+        candidate.runIn(new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class, PaxosLeaseIntegrationAutoConfiguration.class))
+                .withBean(Candidate.class, () -> candidate));
+        assertThat(candidate.ledAtTheEnd).isCompletedWithValue(true);
+    }
+
+    @Test
+    void closingTheContextRevokesBeforeTheLeaseIsReleasedAlsoByAnInitiatorMadeByHand() {
+        Watchful candidate = new Watchful();
+        candidate.runIn(new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(PaxosLeaseAutoConfiguration.class))
+                .withInitializer(context -> ((GenericApplicationContext) context)
+                        .registerBean(
+                                PaxosLeaseLeaderInitiator.class,
+                                () -> new PaxosLeaseLeaderInitiator(
+                                        context.getBean(LeaseNode.class),
+                                        candidate,
+                                        new DefaultLeaderEventPublisher(context)))));
+        assertThat(candidate.ledAtTheEnd).isCompletedWithValue(true);
     }
 
     /** Started after the node and before the application is ready. */
