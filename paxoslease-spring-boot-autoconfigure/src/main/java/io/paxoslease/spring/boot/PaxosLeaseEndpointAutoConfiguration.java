@@ -5,6 +5,10 @@ import io.paxoslease.spring.boot.actuate.CellView;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseEndpoint;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseEndpointWebExtension;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseUiEndpoint;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +18,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -22,7 +27,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
-/** Auto-configuration of the actuator endpoint {@code lease}, and of the page over it where that is asked for. */
+/**
+ * Auto-configuration of the actuator endpoint {@code lease}, of the page over it where that is asked for, and of what keeps the secrets of the
+ * cell out of other endpoints.
+ */
 @AutoConfiguration(afterName = "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration")
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnBean(LeaseNode.class)
@@ -72,6 +80,23 @@ public final class PaxosLeaseEndpointAutoConfiguration {
                                     + " 'leaseui'. Add both to management.endpoints.web.exposure.include.");
                 }
             };
+        }
+    }
+
+    /** With its secret anybody can vote for any node, so it stays hidden also where endpoints are told to show values. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(PaxosLeaseProperties.class)
+    static class SecretsConfiguration {
+
+        @Bean
+        SanitizingFunction paxosLeaseSecretsSanitizer(PaxosLeaseProperties properties) {
+            List<String> secrets = Stream.concat(
+                            Stream.ofNullable(properties.security().sharedSecret()),
+                            properties.security().acceptedSecrets().stream())
+                    .toList();
+            // By value: a secret may have come by a variable of any name, or be part of a command line or a JSON text.
+            Predicate<Object> secret = value -> secrets.stream().anyMatch(Objects.toString(value, "")::contains);
+            return SanitizingFunction.sanitizeValue().ifValueMatches(List.of(secret));
         }
     }
 

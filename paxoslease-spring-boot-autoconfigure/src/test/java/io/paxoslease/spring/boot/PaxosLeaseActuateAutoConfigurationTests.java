@@ -18,12 +18,22 @@ import io.paxoslease.spring.boot.actuate.QuarantineReadinessGroups;
 import io.paxoslease.wire.FrameServer;
 import io.paxoslease.wire.WireListener;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.autoconfigure.context.properties.ConfigurationPropertiesReportEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.env.EnvironmentEndpointAutoConfiguration;
+import org.springframework.boot.actuate.context.properties.ConfigurationPropertiesReportEndpoint;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.env.EnvironmentEndpoint;
+import org.springframework.boot.actuate.env.EnvironmentEndpoint.PropertySummaryDescriptor;
+import org.springframework.boot.actuate.env.EnvironmentEndpoint.PropertyValueDescriptor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
@@ -33,6 +43,7 @@ import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSec
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 
@@ -80,6 +91,91 @@ class PaxosLeaseActuateAutoConfigurationTests {
         runner.run(context -> assertThat(
                         context.getBean(PaxosLeaseEndpoint.class).cell().members())
                 .isEmpty());
+    }
+
+    @Nested
+    class Secrets {
+
+        private static final String SECRET = "the secret of the cell";
+        private static final String NEXT = "the one that comes next";
+
+        private final ApplicationContextRunner showing = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class,
+                        PaxosLeaseEndpointAutoConfiguration.class,
+                        EnvironmentEndpointAutoConfiguration.class,
+                        ConfigurationPropertiesReportEndpointAutoConfiguration.class))
+                .withPropertyValues(
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.env.show-values=always",
+                        "management.endpoint.configprops.show-values=always",
+                        "from.a.variable=" + SECRET,
+                        "command.line=java --paxoslease.security.shared-secret=" + SECRET,
+                        "paxoslease.cell-name=billing",
+                        "paxoslease.security.shared-secret=${from.a.variable}",
+                        "paxoslease.security.accepted-secrets=" + NEXT);
+
+        @Test
+        void areHiddenInEndpointsThatShowValues() {
+            showing.run(context -> {
+                assertThat(values(context))
+                        .contains("billing")
+                        .noneMatch(value -> value.contains(SECRET) || value.contains(NEXT));
+                assertThat(context.getBean(EnvironmentEndpoint.class)
+                                .environmentEntry("paxoslease.security.shared-secret")
+                                .getProperty())
+                        .extracting(PropertySummaryDescriptor::getValue)
+                        .isEqualTo(SanitizableData.SANITIZED_VALUE);
+            });
+        }
+
+        @Test
+        void areNotLookedForWhereThereAreNone() {
+            new ApplicationContextRunner()
+                    .withConfiguration(AutoConfigurations.of(
+                            PaxosLeaseAutoConfiguration.class,
+                            PaxosLeaseEndpointAutoConfiguration.class,
+                            EnvironmentEndpointAutoConfiguration.class,
+                            ConfigurationPropertiesReportEndpointAutoConfiguration.class))
+                    .withPropertyValues(
+                            "management.endpoints.web.exposure.include=*",
+                            "management.endpoint.env.show-values=always",
+                            "management.endpoint.configprops.show-values=always",
+                            "paxoslease.cell-name=billing",
+                            "something.empty=")
+                    .run(context -> assertThat(values(context))
+                            .contains("billing")
+                            .doesNotContain(SanitizableData.SANITIZED_VALUE));
+        }
+
+        private static List<String> values(ApplicationContext context) {
+            List<String> values = new ArrayList<>();
+            collect(
+                    context.getBean(EnvironmentEndpoint.class).environment(null).getPropertySources().stream()
+                            .flatMap(source -> source.getProperties().values().stream())
+                            .map(PropertyValueDescriptor::getValue)
+                            .toList(),
+                    values);
+            context.getBean(ConfigurationPropertiesReportEndpoint.class)
+                    .configurationProperties()
+                    .getContexts()
+                    .values()
+                    .forEach(described -> described.getBeans().values().forEach(bean -> {
+                        collect(bean.getProperties(), values);
+                        collect(bean.getInputs(), values);
+                    }));
+            return values;
+        }
+
+        private static void collect(@Nullable Object value, List<String> values) {
+            if (value instanceof Map<?, ?> map) {
+                map.values().forEach(each -> collect(each, values));
+            } else if (value instanceof Iterable<?> list) {
+                list.forEach(each -> collect(each, values));
+            } else {
+                values.add(String.valueOf(value));
+            }
+        }
     }
 
     @Nested
