@@ -10,6 +10,9 @@ final class TcpReplyParser implements ReplyParser {
 
     private static final int HTTP = 'H' << 24 | 'T' << 16 | 'T' << 8 | 'P';
 
+    /** How an alert of TLS begins, with which a member that takes encrypted connections only refuses this one. */
+    private static final int TLS_ALERT = 0x1503;
+
     private final int maxBodyBytes;
     private final ByteBuffer head = ByteBuffer.allocate(TcpProtocol.REPLY_HEAD_BYTES);
     private @Nullable FrameBody body;
@@ -45,6 +48,8 @@ final class TcpReplyParser implements ReplyParser {
         status = head.getShort(Integer.BYTES);
         if (length == HTTP) {
             throw new ProtocolException("HTTP: this is the port of a web server, not that of paxoslease.tcp.port");
+        } else if (length >>> Short.SIZE == TLS_ALERT) {
+            throw new ProtocolException("TLS: this member takes encrypted connections only, its URL begins with tls");
         } else if (length < 0 || status < 100 || status > 599) {
             throw new ProtocolException("something that is no answer to a frame");
         } else if (length > maxBodyBytes) {

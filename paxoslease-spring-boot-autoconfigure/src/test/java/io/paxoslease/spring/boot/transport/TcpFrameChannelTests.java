@@ -332,7 +332,9 @@ class TcpFrameChannelTests {
         void aPlainCallerIsNotAnswered() throws Exception {
             SSLContext context = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
             String url = "tcp://localhost:" + echo(context, 0).port();
-            assertThat(failure(send(channel(url, null), new byte[10], LONG))).contains(url);
+            assertThat(failure(send(channel(url, null), new byte[10], LONG)))
+                    .startsWith(url + " answered with TLS")
+                    .endsWith("its URL begins with tls");
         }
 
         @Test
