@@ -60,7 +60,8 @@ final class LocalAcceptor {
                     Level.WARNING,
                     "Node " + nodeId
                             + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
-                            + " part in its attempts: compare the wall clocks of the two");
+                            + " part in its attempts: compare the wall clocks of the two. If that of " + nodeId
+                            + " was ahead, restart " + nodeId + " when it is set right");
         }
     }
 

@@ -101,6 +101,10 @@ class LocalAcceptorTests {
             logger.removeHandler(lineTaker);
         }
 
-        assertThat(lines).singleElement().asString().startsWith("Node ahead uses ballots more than a day ahead");
+        assertThat(lines)
+                .singleElement()
+                .asString()
+                .startsWith("Node ahead uses ballots more than a day ahead")
+                .endsWith("restart ahead when it is set right");
     }
 }

@@ -54,8 +54,8 @@ final class LeaseLog implements LeaseListener {
                         + "); it still leads and tries again before the lease ends");
             case LOST ->
                 LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
-                        + ": the lease ended and was not extended. If it should have been, look for a pause of this process or"
-                        + " for members that are not reachable");
+                        + ": the lease ended and was not extended. If it should have been, look for a pause of this process,"
+                        + " a step of its wall clock, or members that are not reachable");
             case RELEASED ->
                 tell(transition, () -> nodeId + " released " + lease + ", token " + transition.fencingToken());
             case LEADER_CHANGED -> {

@@ -93,6 +93,18 @@ class LeaseLogTests {
         });
     }
 
+    @Test
+    void aLossNamesAllThatEndsALease() {
+        runner.run(context -> {
+            new LeaseLog(context.getBean(LeaseNode.class))
+                    .onTransition(new LeaseTransition(LeaseTransition.Kind.LOST, "jobs", 7, null, null, Duration.ZERO));
+            assertThat(lines.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .anyMatch(line -> line.contains("lost 'jobs', token 7")
+                            && line.contains("a pause of this process, a step of its wall clock, or members"));
+        });
+    }
+
     /** An application may make names of what its users write. */
     @Test
     void namesForgeNoLines() {
