@@ -102,7 +102,7 @@ record MemberUrl(String member, URI url) {
         return new IOException(url + " answered with " + what.getMessage(), what);
     }
 
-    IOException notTrusted(IOException why) {
+    IOException notTrusted(Exception why) {
         return new IOException("no secure connection to " + url + ": " + why.getMessage(), why);
     }
 

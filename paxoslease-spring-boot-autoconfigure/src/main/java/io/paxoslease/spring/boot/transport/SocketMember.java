@@ -158,7 +158,14 @@ final class SocketMember {
     /** As many as there are connections for: nothing waits while one is idle or a slot is free. */
     private void startWaiting() {
         while (!waiting.isEmpty()) {
-            SocketConnection connection = pollIdle();
+            SocketConnection connection;
+            try {
+                connection = pollIdle();
+            } catch (RuntimeException noTrust) {
+                // As where the JVM's trust store cannot be read: what stayed here would keep out the rest.
+                fail(waiting.remove(), url.notTrusted(noTrust));
+                continue;
+            }
             if (connection != null) {
                 send(connection, waiting.remove());
             } else if (isSlotFree()) {

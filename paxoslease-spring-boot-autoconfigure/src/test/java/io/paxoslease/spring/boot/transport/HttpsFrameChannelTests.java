@@ -13,6 +13,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -229,7 +230,27 @@ class HttpsFrameChannelTests {
         FrameChannel channel = channel(URI.create("https://localhost:1"), () -> {
             throw new IllegalStateException("bundle is broken");
         });
-        assertThat(timelyFailure(channel, LONG)).contains("bundle is broken");
+        assertThat(timelyFailure(channel, LONG))
+                .isEqualTo("no secure connection to https://localhost:1/paxoslease/messages: bundle is broken");
+    }
+
+    /** As where the JVM's trust store cannot be read: what was refused for that is not kept, and no other member waits longer. */
+    @Test
+    void keepsNothingOfWhatFailsBecauseThereIsNoContext() throws Exception {
+        PeerServer silent = closing(PeerServer.start(peer -> Thread.sleep(30_000)));
+        Map<String, URI> members = new LinkedHashMap<>();
+        members.put("n2", URI.create("https://localhost:1"));
+        members.put("n3", silent.url());
+        FrameChannel channel = closing(FrameChannels.create("n1", members, "/paxoslease", 1000, () -> {
+            throw new IllegalStateException("bundle is broken");
+        }));
+        for (int i = 0; i <= SocketMember.MAX_WAITING; i++) {
+            assertThat(timelyFailure(channel, LONG)).contains("bundle is broken");
+        }
+        send(channel, new byte[1], Duration.ofMillis(100));
+        CompletableFuture<FrameReply> stage =
+                channel.exchange("n3", new byte[1], SHORT.toNanos()).toCompletableFuture();
+        assertThat(stage).failsWithin(LONG);
     }
 
     @Test
