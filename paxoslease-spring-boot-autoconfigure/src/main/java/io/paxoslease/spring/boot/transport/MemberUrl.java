@@ -103,7 +103,17 @@ record MemberUrl(String member, URI url) {
     }
 
     IOException notTrusted(Exception why) {
-        return new IOException("no secure connection to " + url + ": " + why.getMessage(), why);
+        Throwable root = why;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String reason = String.valueOf(why.getMessage());
+        String rootReason = String.valueOf(root.getMessage());
+        // That a certificate has expired, or a trust store cannot be read, is said only there.
+        return new IOException(
+                "no secure connection to " + url + ": " + reason
+                        + (reason.contains(rootReason) ? "" : " (" + root + ")"),
+                why);
     }
 
     IOException lost(Throwable why) {

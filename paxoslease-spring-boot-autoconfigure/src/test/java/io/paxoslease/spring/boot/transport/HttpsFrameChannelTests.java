@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
+import java.security.cert.CertificateExpiredException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -201,6 +202,17 @@ class HttpsFrameChannelTests {
         assertThat(timelyFailure(channel(server.url()), LONG))
                 .startsWith("no secure connection to " + server.url() + "/paxoslease/messages: ");
         assertThat(server.requests).isEmpty();
+    }
+
+    /** What the JDK says first of a certificate that has expired is "validity check failed". */
+    @Test
+    void namesTheRootOfWhatIsWrong() throws Exception {
+        Exception expired = new CertificateExpiredException("NotAfter: long ago");
+        FrameChannel channel = channel(URI.create("https://localhost:1"), () -> {
+            throw new IllegalStateException("no path", new IOException("validity check failed", expired));
+        });
+        assertThat(timelyFailure(channel, LONG))
+                .endsWith("/messages: no path (java.security.cert.CertificateExpiredException: NotAfter: long ago)");
     }
 
     @Test
