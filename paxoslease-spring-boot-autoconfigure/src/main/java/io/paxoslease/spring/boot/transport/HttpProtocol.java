@@ -15,14 +15,18 @@ class HttpProtocol extends Protocol {
     HttpProtocol(MemberUrl url, int maxResponseBytes, Supplier<? extends @Nullable SSLContext> sslContext) {
         super(url, maxResponseBytes, () -> orDefault(sslContext.get()));
         this.requestHead = ("POST " + url.url().getRawPath() + " HTTP/1.1\r\nHost: "
-                        + withoutZone(url.url().getRawAuthority()) + "\r\nContent-Type: " + FrameChannels.CONTENT_TYPE
+                        + asServersHearIt(url.url().getRawAuthority()) + "\r\nContent-Type: "
+                        + FrameChannels.CONTENT_TYPE
                         + "\r\nContent-Length: ")
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Which interface an address of this machine's link is reached by is nobody else's business, and Tomcat refuses to hear it. */
-    private static String withoutZone(String authority) {
-        return authority.replaceFirst("%[^]]*]", "]");
+    /**
+     * Which interface an address of this machine's link is reached by is nobody else's business, and Tomcat refuses to hear it. The dot that
+     * ends a name is for the resolver: TLS tells the name without it, and servers that compare the two refuse the request.
+     */
+    private static String asServersHearIt(String authority) {
+        return authority.replaceFirst("%[^]]*]", "]").replaceFirst("\\.(:\\d*)?$", "$1");
     }
 
     private static SSLContext orDefault(@Nullable SSLContext context) {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.cert.CertificateExpiredException;
 import java.time.Duration;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.server.Ssl;
 
@@ -194,6 +196,23 @@ class HttpsFrameChannelTests {
         echoed(channel(URI.create("https://localhost:" + port)), "a");
         echoed(channel(server.url()), "b");
         assertThat(told).containsExactly("[type=host_name (0), value=localhost]", "[]");
+    }
+
+    /** Jetty answers 400 where the name in the request is not that in the handshake, and so does Tomcat where that one has its own certificate. */
+    @ParameterizedTest
+    @CsvSource({
+        "https://node-1.test.:8443, node-1.test:8443",
+        "https://node-1.test., node-1.test",
+        "https://NODE-1.test:8443/app, NODE-1.test:8443",
+        "https://10.0.0.1:8443, 10.0.0.1:8443",
+        "https://[::1]:8443, [::1]:8443"
+    })
+    void namesTheSameHostInTheRequestAsInTheHandshake(URI base, String host) {
+        MemberUrl url = MemberUrl.of("n2", base, "/paxoslease");
+        byte[] request =
+                new HttpProtocol(url, 1000, () -> context).request(new byte[0]).array();
+        assertThat(new String(request, StandardCharsets.US_ASCII)).contains("\r\nHost: " + host + "\r\n");
+        assertThat(url.host()).isEqualTo(base.getHost());
     }
 
     @Test
