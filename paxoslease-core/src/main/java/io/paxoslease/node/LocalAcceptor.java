@@ -42,11 +42,13 @@ final class LocalAcceptor {
         if (broken) {
             return null;
         }
-        if (BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
-            noteFarAhead(CONTROLS.matcher(request.ballot().owner().nodeId()).replaceAll("?"));
-        }
         try {
-            return decide(request, now);
+            Response response = decide(request, now);
+            if (response == null
+                    && BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
+                noteFarAhead(CONTROLS.matcher(request.ballot().owner().nodeId()).replaceAll("?"));
+            }
+            return response;
         } catch (RuntimeException | Error defect) {
             broken = true;
             throw defect;

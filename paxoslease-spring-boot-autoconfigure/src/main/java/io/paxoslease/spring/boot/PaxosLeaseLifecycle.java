@@ -107,6 +107,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             logStart();
             if (canBeCalled()) {
                 node.openAcceptor();
+                if (node.acceptorState() == AcceptorState.QUARANTINED) {
+                    logEndOfQuarantine();
+                }
             } else {
                 LOG.warn(
                         "PaxosLease: this application listens nowhere, as in a test with a mock web environment, so the"
@@ -115,9 +118,6 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                                 + " have its name. For leases in tests use @AutoConfigureTestLeases.");
             }
             node.start();
-            if (canBeCalled() && node.acceptorState() == AcceptorState.QUARANTINED) {
-                logEndOfQuarantine();
-            }
             if (!ready) {
                 later(readyWithin.toNanos(), this::warnUnlessReady);
             }

@@ -109,40 +109,30 @@ class PaxosLeaseActuateAutoConfigurationTests {
                         "management.endpoints.web.exposure.include=*",
                         "management.endpoint.env.show-values=always",
                         "management.endpoint.configprops.show-values=always",
-                        "from.a.variable=" + SECRET,
-                        "command.line=java --paxoslease.security.shared-secret=" + SECRET,
-                        "paxoslease.cell-name=billing",
-                        "paxoslease.security.shared-secret=${from.a.variable}",
-                        "paxoslease.security.accepted-secrets=" + NEXT);
+                        "paxoslease.cell-name=billing");
 
         @Test
         void areHiddenInEndpointsThatShowValues() {
-            showing.run(context -> {
-                assertThat(values(context))
-                        .contains("billing")
-                        .noneMatch(value -> value.contains(SECRET) || value.contains(NEXT));
-                assertThat(context.getBean(EnvironmentEndpoint.class)
-                                .environmentEntry("paxoslease.security.shared-secret")
-                                .getProperty())
-                        .extracting(PropertySummaryDescriptor::getValue)
-                        .isEqualTo(SanitizableData.SANITIZED_VALUE);
-            });
+            showing.withPropertyValues(
+                            "from.a.variable=" + SECRET,
+                            "command.line=java --paxoslease.security.shared-secret=" + SECRET,
+                            "paxoslease.security.shared-secret=${from.a.variable}",
+                            "paxoslease.security.accepted-secrets=" + NEXT)
+                    .run(context -> {
+                        assertThat(values(context))
+                                .contains("billing")
+                                .noneMatch(value -> value.contains(SECRET) || value.contains(NEXT));
+                        assertThat(context.getBean(EnvironmentEndpoint.class)
+                                        .environmentEntry("paxoslease.security.shared-secret")
+                                        .getProperty())
+                                .extracting(PropertySummaryDescriptor::getValue)
+                                .isEqualTo(SanitizableData.SANITIZED_VALUE);
+                    });
         }
 
         @Test
         void areNotLookedForWhereThereAreNone() {
-            new ApplicationContextRunner()
-                    .withConfiguration(AutoConfigurations.of(
-                            PaxosLeaseAutoConfiguration.class,
-                            PaxosLeaseEndpointAutoConfiguration.class,
-                            EnvironmentEndpointAutoConfiguration.class,
-                            ConfigurationPropertiesReportEndpointAutoConfiguration.class))
-                    .withPropertyValues(
-                            "management.endpoints.web.exposure.include=*",
-                            "management.endpoint.env.show-values=always",
-                            "management.endpoint.configprops.show-values=always",
-                            "paxoslease.cell-name=billing",
-                            "something.empty=")
+            showing.withPropertyValues("something.empty=")
                     .run(context -> assertThat(values(context))
                             .contains("billing")
                             .doesNotContain(SanitizableData.SANITIZED_VALUE));

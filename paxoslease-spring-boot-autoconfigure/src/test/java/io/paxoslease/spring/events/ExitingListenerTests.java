@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import io.paxoslease.spring.OtherJvm;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
@@ -49,27 +48,16 @@ class ExitingListenerTests {
 
     @Test
     void isNotWaitedFor(@TempDir Path directory) throws Exception {
-        Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                        App.class.getName(),
-                        "--spring.main.web-application-type=none",
-                        "--spring.main.banner-mode=off",
-                        "--spring.main.keep-alive=true",
-                        "--paxoslease.leases.jobs.candidate=true")
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
-        assertThat(process.exitValue()).isEqualTo(STATUS);
-        assertThat(Files.readString(output, StandardCharsets.UTF_8))
+        OtherJvm.End end = OtherJvm.run(
+                directory,
+                List.of("-XX:TieredStopAtLevel=1"),
+                App.class,
+                "--spring.main.web-application-type=none",
+                "--spring.main.banner-mode=off",
+                "--spring.main.keep-alive=true",
+                "--paxoslease.leases.jobs.candidate=true");
+        assertThat(end.status()).isEqualTo(STATUS);
+        assertThat(end.output())
                 .contains("also told: acquired jobs", "also told: released jobs")
                 .doesNotContain("still busy");
     }

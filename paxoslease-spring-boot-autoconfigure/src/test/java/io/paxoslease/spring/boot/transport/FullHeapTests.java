@@ -2,13 +2,13 @@ package io.paxoslease.spring.boot.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.spring.OtherJvm;
 import io.paxoslease.wire.FrameReply;
 import java.net.InetAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -103,25 +103,7 @@ class FullHeapTests {
     @ParameterizedTest
     @ValueSource(strings = {"server", "channel"})
     void endsNoThreadForGood(String which, @TempDir Path directory) throws Exception {
-        Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-Xmx24m",
-                        "-cp",
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                        Node.class.getName(),
-                        which)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
-        assertThat(process.exitValue())
-                .as(Files.readString(output, StandardCharsets.UTF_8))
-                .isEqualTo(ANSWERED);
+        OtherJvm.End end = OtherJvm.run(directory, List.of("-XX:+UseSerialGC", "-Xmx24m"), Node.class, which);
+        assertThat(end.status()).as(end.output()).isEqualTo(ANSWERED);
     }
 }

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real sockets on the loopback interface; times are upper bounds with room for a busy machine. */
@@ -603,29 +604,13 @@ class SocketFrameChannelTests {
 
             @Override
             ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
-                ByteStream stream = super.stream(socket, calculator, whenDone);
-                return new ByteStream() {
-                    @Override
-                    public int read(ByteBuffer into) throws IOException {
-                        return stream.read(into);
-                    }
-
+                return new Forwarding(super.stream(socket, calculator, whenDone)) {
                     @Override
                     public void write(ByteBuffer from) throws IOException {
                         if (from.remaining() > TOO_LONG) {
                             throw new OutOfMemoryError("as the test wants it");
                         }
-                        stream.write(from);
-                    }
-
-                    @Override
-                    public int interestOps() {
-                        return stream.interestOps();
-                    }
-
-                    @Override
-                    public void close() {
-                        stream.close();
+                        super.write(from);
                     }
                 };
             }
@@ -831,6 +816,60 @@ class SocketFrameChannelTests {
                     .isEqualTo(413);
             assertThat(echoed(channel, frame(5))).isEqualTo(frame(5));
         }
+    }
+
+    /** For streams that differ from another one in one thing. */
+    private static class Forwarding implements ByteStream {
+
+        private final ByteStream stream;
+
+        Forwarding(ByteStream stream) {
+            this.stream = stream;
+        }
+
+        @Override
+        public int read(ByteBuffer into) throws IOException {
+            return stream.read(into);
+        }
+
+        @Override
+        public void write(ByteBuffer from) throws IOException {
+            stream.write(from);
+        }
+
+        @Override
+        public int interestOps() {
+            return stream.interestOps();
+        }
+
+        @Override
+        public void close() {
+            stream.close();
+        }
+    }
+
+    /** As where the server asked for another handshake while it answered. */
+    @ParameterizedTest
+    @CsvSource({"true, 1", "false, 2"})
+    void usesAConnectionAgainOnlyIfItsStreamIsQuiet(boolean quiet, int connections) throws Exception {
+        PeerServer server = closing(PeerServer.start(PeerServer.Peer::echo));
+        MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
+        SocketFrameChannel channel = closing(FrameChannels.create(name, Map.of(), "", MAX_RESPONSE, () -> null));
+        channel.add("n2", new HttpProtocol(url, MAX_RESPONSE, () -> null) {
+            @Override
+            ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
+                return new Forwarding(super.stream(socket, calculator, whenDone)) {
+                    @Override
+                    public boolean isQuiet() {
+                        return quiet;
+                    }
+                };
+            }
+        });
+        for (int i = 0; i < 2; i++) {
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+        }
+        assertThat(server.connections).hasValue(connections);
     }
 
     @ParameterizedTest

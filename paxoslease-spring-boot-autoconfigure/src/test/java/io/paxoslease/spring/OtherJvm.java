@@ -1,0 +1,44 @@
+package io.paxoslease.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A process of its own with the classes of the tests, for what would do harm to this one. */
+public final class OtherJvm {
+
+    private OtherJvm() {}
+
+    /** How it ended, and what it printed. */
+    public record End(int status, String output) {}
+
+    /** Runs it to its end, which must come within a minute. */
+    public static End run(Path directory, List<String> options, Class<?> main, String... arguments)
+            throws IOException, InterruptedException {
+        Path output = directory.resolve("output");
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of(
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                main.getName()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        return new End(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
+    }
+}
