@@ -17,10 +17,23 @@ final class Exchange {
     /** Whether it was sent again, because an idle connection turned out to be dead. Happens once. */
     boolean retried;
 
+    /** Whether nobody waits for the answer any more, but somebody for the connection. */
+    final boolean late;
+
     Exchange(byte[] frame, long timeoutNanos, long nowNanos) {
+        this(frame, timeoutNanos, nowNanos, false);
+    }
+
+    private Exchange(byte[] frame, long timeoutNanos, long nowNanos, boolean late) {
+        this.late = late;
         this.frame = frame;
         this.timeoutNanos = Math.max(0, Math.min(timeoutNanos, MAX_TIMEOUT_NANOS));
         this.deadlineNanos = nowNanos + this.timeoutNanos;
+    }
+
+    /** The same frame after its time, for the sake of the connection that it opens. */
+    Exchange late(long timeoutNanos, long nowNanos) {
+        return new Exchange(frame, timeoutNanos, nowNanos, true);
     }
 
     boolean isOverdue(long nowNanos) {

@@ -1,8 +1,12 @@
 package io.paxoslease.spring.boot.transport;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Arrays;
+import java.util.List;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -43,6 +47,11 @@ abstract class Protocol {
             throw new SSLException("there is no SSL bundle for it");
         }
         return TlsStream.client(socket, context, url.host(), url.port(), tlsVersions(context), calculator, whenDone);
+    }
+
+    /** Where the member may be by now; may block for long. */
+    List<InetAddress> addresses() throws UnknownHostException {
+        return Arrays.asList(InetAddress.getAllByName(url.host()));
     }
 
     /** What says by now whom to trust; a connection that was opened under another one must not be used any more. Null if none is encrypted. */

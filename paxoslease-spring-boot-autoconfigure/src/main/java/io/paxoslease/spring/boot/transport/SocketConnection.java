@@ -99,6 +99,16 @@ final class SocketConnection {
         return !socket.isConnected();
     }
 
+    /** Whether nobody has answered on it yet. */
+    boolean isNew() {
+        return !reused && !reply.isStarted();
+    }
+
+    /** Goes on with the exchange under way, for whose answer nobody waits any more. */
+    void goOnLate(Exchange late) {
+        exchange = late;
+    }
+
     /** Whether the exchange failed only because the member had closed the idle connection before. */
     boolean wasDead() {
         return reused && !reply.isStarted();

@@ -8,7 +8,6 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -32,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *                          +----------------------------------------+
  * </pre>
  *
- * A connection and an unresolved exchange take one slot each. Guarded by this object's monitor, which is never held for long and under which
- * no stage completes.
+ * A connection and an unresolved exchange take one slot each, a connection that is late none. Guarded by this object's monitor, which is
+ * never held for long and under which no stage completes.
  */
 final class SocketMember {
 
@@ -42,6 +41,12 @@ final class SocketMember {
 
     /** What is idle for longer may have been forgotten by something between the nodes. */
     private static final long MAX_IDLE_NANOS = 30_000_000_000L;
+
+    /**
+     * How long one connection may take after its first exchange is overdue. If it were given up with that, a member with whom a handshake
+     * takes longer, because it is far away or short of processors, would never be reached, only kept busy.
+     */
+    static final long MAX_LATE_NANOS = 5_000_000_000L;
 
     private final SocketFrameChannel channel;
     private final MemberUrl url;
@@ -55,7 +60,7 @@ final class SocketMember {
     private boolean resolving;
     private boolean closed;
 
-    /** Which of several addresses is tried first; moves on when one does not answer to a connect. */
+    /** Which of several addresses is tried first; moves on when one does not answer to the first exchange. */
     private int firstAddress;
 
     SocketMember(SocketFrameChannel channel, Protocol protocol) {
@@ -96,7 +101,7 @@ final class SocketMember {
     }
 
     private boolean isSlotFree() {
-        return connections.size() + unresolved.size() < MAX_CONNECTIONS;
+        return connections.size() + unresolved.size() - (isOneLate() ? 1 : 0) < MAX_CONNECTIONS;
     }
 
     private void resolve(Exchange exchange) {
@@ -111,7 +116,7 @@ final class SocketMember {
     private void lookUp() {
         List<InetAddress> addresses = List.of();
         try {
-            addresses = Arrays.asList(InetAddress.getAllByName(url.host()));
+            addresses = protocol.addresses();
         } catch (UnknownHostException unknown) {
             // no addresses says the same
         } finally {
@@ -306,17 +311,22 @@ final class SocketMember {
         for (SocketConnection connection : List.copyOf(connections)) {
             Exchange exchange = connection.exchange();
             if (exchange != null && exchange.isOverdue(nowNanos)) {
-                boolean connecting = connection.isConnecting();
-                if (connecting && connection.firstAddress() == tried) {
-                    // Once, however many found out.
-                    firstAddress = tried + 1;
-                }
-                drop(connection);
-                fail(exchange, connecting ? url.noConnection(exchange) : url.noAnswer(exchange));
-                if (!connecting) {
+                fail(exchange, connection.isConnecting() ? url.noConnection(exchange) : url.noAnswer(exchange));
+                if (!connection.isNew()) {
+                    drop(connection);
                     // The idle ones would cost a time-out each.
                     idle.forEach(this::drop);
                     idle.clear();
+                    continue;
+                }
+                if (connection.firstAddress() == tried) {
+                    // Once, however many found out.
+                    firstAddress = tried + 1;
+                }
+                if (exchange.late || isOneLate()) {
+                    drop(connection);
+                } else {
+                    connection.goOnLate(exchange.late(MAX_LATE_NANOS, nowNanos));
                 }
             }
         }
@@ -326,6 +336,10 @@ final class SocketMember {
         return underWay()
                 .mapToLong(exchange -> exchange.deadlineNanos - nowNanos)
                 .min();
+    }
+
+    private boolean isOneLate() {
+        return connections.stream().map(SocketConnection::exchange).anyMatch(each -> each != null && each.late);
     }
 
     private boolean expire(Exchange exchange, long nowNanos) {

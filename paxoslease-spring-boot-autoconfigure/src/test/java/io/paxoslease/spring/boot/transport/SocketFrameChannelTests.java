@@ -77,6 +77,22 @@ class SocketFrameChannelTests {
         return closing(FrameChannels.create(name, members, "/paxoslease", MAX_RESPONSE, () -> null));
     }
 
+    /** To a member whose name has these addresses. */
+    private SocketFrameChannel channel(URI base, String... addresses) throws IOException {
+        List<InetAddress> found = new ArrayList<>();
+        for (String address : addresses) {
+            found.add(InetAddress.getByName(address));
+        }
+        SocketFrameChannel channel = channel(Map.of());
+        channel.add("n2", new HttpProtocol(MemberUrl.of("n2", base, "/paxoslease"), MAX_RESPONSE, () -> null) {
+            @Override
+            List<InetAddress> addresses() {
+                return new ArrayList<>(found);
+            }
+        });
+        return channel;
+    }
+
     private static CompletableFuture<FrameReply> send(SocketFrameChannel channel, byte[] frame, Duration timeout) {
         return channel.exchange("n2", frame, timeout.toNanos()).toCompletableFuture();
     }
@@ -378,17 +394,66 @@ class SocketFrameChannelTests {
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
         }
 
+        @ParameterizedTest
+        @CsvSource({"127.0.0.1, 127.0.0.2", "127.0.0.2, 127.0.0.1"})
+        void tryAllAddressesOfAName(String first, String second) throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            SocketFrameChannel channel = channel(server.url(), first, second);
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+        }
+
         @Test
-        void tryAllAddressesOfAName() throws Exception {
-            InetAddress[] addresses = InetAddress.getAllByName("localhost");
-            assumeTrue(addresses.length > 1, "localhost has one address only");
-            for (InetAddress address : addresses) {
-                PeerServer server =
-                        closing(PeerServer.on(new ServerSocket(0, 50, address), "http", PeerServer.Peer::echo));
-                SocketFrameChannel channel =
-                        channel(URI.create("http://localhost:" + server.url().getPort()));
-                assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+        void passOverAnAddressThatConnectsAndIsSilent() throws Exception {
+            PeerServer silent = server(peer -> Thread.sleep(30_000));
+            InetAddress other = InetAddress.getByName("127.0.0.2");
+            closing(PeerServer.on(new ServerSocket(silent.url().getPort(), 50, other), "http", PeerServer.Peer::echo));
+            SocketFrameChannel channel = channel(silent.url(), "127.0.0.1", "127.0.0.2");
+            assertThat(timelyFailure(channel, SHORT)).contains("no answer from ");
+            assertThat(send(channel, frame(1), SHORT).get().status()).isEqualTo(200);
+        }
+
+        /** As one that is far away, or so short of processors that its handshakes take longer than an exchange may. */
+        @Test
+        void areMadeAlsoToAMemberThatTakesLongerForThemThanAnExchangeMay() throws Exception {
+            PeerServer server = server(peer -> {
+                Thread.sleep(SHORT.plusSeconds(1).toMillis());
+                peer.echo();
+            });
+            SocketFrameChannel channel = channel(server.url());
+            assertThat(timelyFailure(channel, SHORT)).contains("no answer from ");
+            // Whoever comes next may be too early as well.
+            int attempts = 1;
+            while (send(channel, frame(2), SHORT)
+                    .handle((reply, late) -> reply == null)
+                    .get()) {
+                assertThat(++attempts).isLessThan(5);
             }
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+        }
+
+        @Test
+        void areGivenUpWhenTheyTakeMuchTooLongAndAllButOneAtOnce() throws Exception {
+            CountDownLatch givenUp = new CountDownLatch(3);
+            CountDownLatch all = new CountDownLatch(4);
+            PeerServer server = server(peer -> {
+                peer.request();
+                peer.request();
+                givenUp.countDown();
+                all.countDown();
+            });
+            SocketFrameChannel channel = channel(server.url());
+            List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                stages.add(send(channel, frame(1), SHORT));
+            }
+            for (CompletableFuture<FrameReply> stage : stages) {
+                assertThat(failure(stage)).contains("no answer from ");
+            }
+            long start = System.nanoTime();
+            givenUp.await();
+            assertThat(System.nanoTime() - start).isLessThan(SocketMember.MAX_LATE_NANOS / 2);
+            all.await();
+            assertThat(System.nanoTime() - start).isGreaterThan(SocketMember.MAX_LATE_NANOS / 2);
         }
 
         @Test
@@ -854,7 +919,7 @@ class SocketFrameChannelTests {
     void usesAConnectionAgainOnlyIfItsStreamIsQuiet(boolean quiet, int connections) throws Exception {
         PeerServer server = closing(PeerServer.start(PeerServer.Peer::echo));
         MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
-        SocketFrameChannel channel = closing(FrameChannels.create(name, Map.of(), "", MAX_RESPONSE, () -> null));
+        SocketFrameChannel channel = channel(Map.of());
         channel.add("n2", new HttpProtocol(url, MAX_RESPONSE, () -> null) {
             @Override
             ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
