@@ -5,6 +5,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -23,6 +24,8 @@ final class LeaseLog implements LeaseListener {
     private final LeaseNode node;
     private final String nodeId;
     private final Map<String, String> leaders = new ConcurrentHashMap<>();
+    /** The leases held here whose extension was warned of; the next attempts would say the same. */
+    private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
     LeaseLog(LeaseNode node) {
         this.node = node;
@@ -31,6 +34,10 @@ final class LeaseLog implements LeaseListener {
 
     @Override
     public void onTransition(LeaseTransition transition) {
+        boolean warned = !failing.isEmpty() && failing.contains(transition.leaseName());
+        if (warned && transition.kind() != LeaseTransition.Kind.EXTENSION_FAILED) {
+            failing.remove(transition.leaseName());
+        }
         if (transition.kind() == LeaseTransition.Kind.EXTENDED && !LOG.isDebugEnabled()) {
             return;
         }
@@ -49,9 +56,15 @@ final class LeaseLog implements LeaseListener {
                                         transition.took().toNanos() / 1e6));
             }
             case EXTENDED -> LOG.debug(nodeId + " extended " + lease);
-            case EXTENSION_FAILED ->
-                LOG.warn(nodeId + " could not extend " + lease + " (" + transition.reason()
-                        + "); it still leads and tries again before the lease ends");
+            case EXTENSION_FAILED -> {
+                String line = nodeId + " could not extend " + lease + " (" + transition.reason()
+                        + "); it still leads and tries again before the lease ends";
+                if (failing.add(transition.leaseName())) {
+                    LOG.warn(line);
+                } else {
+                    LOG.debug(line);
+                }
+            }
             case LOST ->
                 LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
                         + ": the lease ended and was not extended. If it should have been, look for a pause of this process,"

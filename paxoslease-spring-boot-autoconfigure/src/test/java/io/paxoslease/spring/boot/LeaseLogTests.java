@@ -86,10 +86,27 @@ class LeaseLogTests {
             log.onTransition(leaderChanged("jobs", "n2"));
             assertThat(levels("'jobs' is led by n2")).hasSize(2);
 
-            log.onTransition(
-                    new LeaseTransition(LeaseTransition.Kind.ACQUIRED, "jobs", 7, null, null, Duration.ofMillis(1)));
+            log.onTransition(ownTransition(LeaseTransition.Kind.ACQUIRED, "jobs"));
             log.onTransition(leaderChanged("jobs", "n2"));
             assertThat(levels("'jobs' is led by n2")).hasSize(3);
+        });
+    }
+
+    /** A leader that is cut off tries some seven times in its last lease time, with each of its leases. */
+    @Test
+    void extensionsInVainAreWarnedOfOnceUntilOneSucceedsOrTheLeaseEnds() {
+        runner.run(context -> {
+            LeaseLog log = new LeaseLog(context.getBean(LeaseNode.class));
+            for (LeaseTransition.Kind end :
+                    List.of(LeaseTransition.Kind.EXTENDED, LeaseTransition.Kind.LOST, LeaseTransition.Kind.RELEASED)) {
+                lines.list.clear();
+                log.onTransition(ownTransition(LeaseTransition.Kind.EXTENSION_FAILED, "jobs"));
+                log.onTransition(ownTransition(LeaseTransition.Kind.EXTENDED, "other"));
+                log.onTransition(ownTransition(LeaseTransition.Kind.EXTENSION_FAILED, "jobs"));
+                assertThat(levels("could not extend 'jobs'")).containsExactly(Level.WARN, Level.DEBUG);
+
+                log.onTransition(ownTransition(end, "jobs"));
+            }
         });
     }
 
@@ -97,7 +114,7 @@ class LeaseLogTests {
     void aLossNamesAllThatEndsALease() {
         runner.run(context -> {
             new LeaseLog(context.getBean(LeaseNode.class))
-                    .onTransition(new LeaseTransition(LeaseTransition.Kind.LOST, "jobs", 7, null, null, Duration.ZERO));
+                    .onTransition(ownTransition(LeaseTransition.Kind.LOST, "jobs"));
             assertThat(lines.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
                     .anyMatch(line -> line.contains("lost 'jobs', token 7")
@@ -137,6 +154,10 @@ class LeaseLogTests {
                     assertThat(thread.isDaemon()).isTrue();
                     await().until(() -> !thread.isAlive());
                 });
+    }
+
+    private static LeaseTransition ownTransition(LeaseTransition.Kind kind, String lease) {
+        return new LeaseTransition(kind, lease, 7, null, null, Duration.ofMillis(1));
     }
 
     private static LeaseTransition leaderChanged(String lease, @Nullable String leader) {
