@@ -34,8 +34,7 @@ final class LeaseLog implements LeaseListener {
 
     @Override
     public void onTransition(LeaseTransition transition) {
-        boolean warned = !failing.isEmpty() && failing.contains(transition.leaseName());
-        if (warned && transition.kind() != LeaseTransition.Kind.EXTENSION_FAILED) {
+        if (transition.kind() != LeaseTransition.Kind.EXTENSION_FAILED && !failing.isEmpty()) {
             failing.remove(transition.leaseName());
         }
         if (transition.kind() == LeaseTransition.Kind.EXTENDED && !LOG.isDebugEnabled()) {
