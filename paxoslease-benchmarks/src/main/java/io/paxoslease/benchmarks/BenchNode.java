@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -73,7 +74,7 @@ final class BenchNode {
             }
 
             @Override
-            public FrameReply handle(byte[] frame) {
+            public FrameReply handle(byte[] frame, @Nullable String address) {
                 return new FrameReply(200, frame);
             }
         };
@@ -111,8 +112,8 @@ final class BenchNode {
             }
 
             @Override
-            public FrameReply handle(byte[] frame) {
-                return (Arrays.equals(frame, ECHO) ? mirror : server).handle(frame);
+            public FrameReply handle(byte[] frame, @Nullable String address) {
+                return (Arrays.equals(frame, ECHO) ? mirror : server).handle(frame, address);
             }
         };
     }

@@ -22,6 +22,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
 
@@ -144,7 +145,7 @@ public final class ChannelLatency {
             }
 
             @Override
-            public FrameReply handle(byte[] frame) {
+            public FrameReply handle(byte[] frame, @Nullable String address) {
                 return new FrameReply(200, frame);
             }
         };

@@ -1,5 +1,7 @@
 package io.paxoslease.wire;
 
+import org.jspecify.annotations.Nullable;
+
 /** The receiving end of frames. Safe to call from any thread. */
 public interface FrameHandler {
 
@@ -10,7 +12,13 @@ public interface FrameHandler {
      * Handles one frame. Never throws and never blocks, whatever the bytes are.
      *
      * @param frame the bytes as they arrived
+     * @param address where they came from, such as an IP address, for messages only; null if that is not known
      * @return the reply
      */
-    FrameReply handle(byte[] frame);
+    FrameReply handle(byte[] frame, @Nullable String address);
+
+    /** Handles one frame from wherever. */
+    default FrameReply handle(byte[] frame) {
+        return handle(frame, null);
+    }
 }

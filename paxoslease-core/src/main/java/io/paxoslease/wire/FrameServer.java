@@ -14,6 +14,7 @@ import io.paxoslease.wire.AnswerFrame.Status;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -101,9 +102,9 @@ public final class FrameServer implements FrameHandler {
     }
 
     @Override
-    public FrameReply handle(byte[] frame) {
+    public FrameReply handle(byte[] frame, @Nullable String address) {
         try {
-            return authenticate(frame);
+            return authenticate(frame, address);
         } catch (RuntimeException impossible) {
             if (defectLogged.compareAndSet(false, true)) {
                 LOG.log(Level.ERROR, "A frame could not be handled because of a defect", impossible);
@@ -112,7 +113,7 @@ public final class FrameServer implements FrameHandler {
         }
     }
 
-    private FrameReply authenticate(byte[] bytes) {
+    private FrameReply authenticate(byte[] bytes, @Nullable String address) {
         if (bytes.length > settings.maxFrameBytes()) {
             return text(413, "oversized", "reads frames of up to " + settings.maxFrameBytes() + " bytes");
         }
@@ -137,7 +138,7 @@ public final class FrameServer implements FrameHandler {
             }
         }
         try {
-            return admit(FrameCodec.decodeRequest(bytes, sessions::known), mac);
+            return admit(FrameCodec.decodeRequest(bytes, sessions::known), mac, address);
         } catch (MalformedFrameException malformed) {
             return text(400, "malformed", String.valueOf(malformed.getMessage()));
         }
@@ -157,20 +158,20 @@ public final class FrameServer implements FrameHandler {
         return null;
     }
 
-    private FrameReply admit(RequestFrame frame, @Nullable FrameMac mac) {
+    private FrameReply admit(RequestFrame frame, @Nullable FrameMac mac, @Nullable String address) {
         Difference difference = difference(frame);
         if (difference != null) {
             if (frame.receiver().equals(self.nodeId())) {
-                noteRefused(frame.sender(), difference);
+                noteRefused(frame.sender(), address, difference);
             }
             listener.onMessage("frame", "refused");
             return answer(409, frame, Status.REFUSED, 0, difference.asSeenFromOutside(), List.of(), mac);
         }
-        return frame.hello() != null ? welcome(frame, mac) : enter(frame, mac);
+        return frame.hello() != null ? welcome(frame, mac, address) : enter(frame, mac);
     }
 
-    private FrameReply welcome(RequestFrame hello, @Nullable FrameMac mac) {
-        Sessions.Opened opened = sessions.open(hello.sender(), hello.fingerprint(), hello.sequence());
+    private FrameReply welcome(RequestFrame hello, @Nullable FrameMac mac, @Nullable String address) {
+        Sessions.Opened opened = sessions.open(hello.sender(), address, hello.fingerprint(), hello.sequence());
         if (opened.entry() == Sessions.Entry.REPLAYED) {
             return replayed(hello, mac);
         }
@@ -296,21 +297,28 @@ public final class FrameServer implements FrameHandler {
     }
 
     /** Not for frames that are meant for another node: anybody can send on what he recorded, and the sender of a wrong URL reports it himself. */
-    private void noteRefused(Incarnation sender, Difference difference) {
+    private void noteRefused(Incarnation sender, @Nullable String address, Difference difference) {
         String nodeId = Words.clean(sender.nodeId());
         String text = difference.asSeenFromHere();
         if (refused.add(nodeId, text, clock.now())) {
-            LOG.log(Level.WARNING, "Node " + self.nodeId() + " refuses " + nodeId + ": " + text);
+            String from = address == null ? "" : " at " + Words.clean(address);
+            LOG.log(Level.WARNING, "Node " + self.nodeId() + " refuses " + nodeId + from + ": " + text);
         }
     }
 
     private void noteDuplicate(Incarnation sender, Sessions.Entry entry) {
         if (entry == Sessions.Entry.ALTERNATED) {
             String nodeId = Words.clean(sender.nodeId());
-            String text = "two processes use this node id; every node needs one of its own";
+            String text =
+                    "two processes use this node id" + places(sender.nodeId()) + "; every node needs one of its own";
             if (duplicates.add(nodeId, text, clock.now())) {
                 LOG.log(Level.WARNING, "Node " + self.nodeId() + " was called by " + nodeId + ": " + text);
             }
         }
+    }
+
+    private String places(String nodeId) {
+        Set<String> addresses = sessions.addresses(nodeId);
+        return addresses.isEmpty() ? "" : ", at " + Words.clean(String.join(" and ", addresses));
     }
 }

@@ -4,8 +4,14 @@ import io.paxoslease.protocol.Incarnation;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which incarnations may send requests, and how far each has got. At most one session per incarnation; the one that was idle longest makes
@@ -30,6 +36,7 @@ final class Sessions {
 
     private static final class Session {
         final Incarnation sender;
+        final @Nullable String address;
         final long id;
         final long fingerprint;
         /** The highest number that was used up. */
@@ -37,8 +44,9 @@ final class Sessions {
         /** A bit for each of the numbers up to it that was used up; the lowest bit is that of the highest number. */
         long used = -1;
 
-        Session(Incarnation sender, long id, long fingerprint, long sequence) {
+        Session(Incarnation sender, @Nullable String address, long id, long fingerprint, long sequence) {
             this.sender = sender;
+            this.address = address;
             this.id = id;
             this.fingerprint = fingerprint;
             this.sequence = sequence;
@@ -78,10 +86,10 @@ final class Sessions {
     }
 
     /** Opens the session of an incarnation, or tells it again. */
-    synchronized Opened open(Incarnation sender, long fingerprint, long sequence) {
+    synchronized Opened open(Incarnation sender, @Nullable String address, long fingerprint, long sequence) {
         Session session = sessions.get(sender);
         if (session == null) {
-            session = new Session(sender, drawId(), fingerprint, sequence);
+            session = new Session(sender, address, drawId(), fingerprint, sequence);
             makeRoom();
             sessions.put(sender, session);
             latest.put(sender.nodeId(), sender);
@@ -101,6 +109,18 @@ final class Sessions {
         }
         Incarnation last = latest.put(sender.nodeId(), sender);
         return last == null || last.equals(sender) ? Entry.ENTERED : Entry.ALTERNATED;
+    }
+
+    /** From where the two incarnations of a node came that were heard last; less if that is not known or the same. */
+    synchronized Set<String> addresses(String nodeId) {
+        List<String> addresses = sessions.values().stream()
+                .filter(session -> session.sender.nodeId().equals(nodeId))
+                .map(session -> session.address)
+                .toList();
+        return addresses.stream()
+                .skip(Math.max(0, addresses.size() - 2))
+                .filter(Objects::nonNull)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     synchronized int size() {

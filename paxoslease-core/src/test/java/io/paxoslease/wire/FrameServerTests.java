@@ -20,6 +20,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Who gets through to the acceptor, and what the others are told. */
 class FrameServerTests {
@@ -372,6 +374,23 @@ class FrameServerTests {
             clock.advance(Duration.ofSeconds(2));
             send(200, Samples.frame(second, Samples.NODE_2, newer, 4, List.of()));
             assertThat(server.problems()).isEmpty();
+        }
+
+        @ParameterizedTest
+        @CsvSource({
+            "10.0.0.7, 10.0.0.9, ', at 10.0.0.7 and 10.0.0.9'",
+            "10.0.0.7, 10.0.0.7, ', at 10.0.0.7'",
+            "'10.0.0.7\n', , ', at 10.0.0.7?'"
+        })
+        void twoLivesAreReportedWithWhereTheyAre(String one, @Nullable String other, String places) throws Exception {
+            server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-1", 0), "node-2", 1), mac), "10.0.0.1");
+            server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-3", 0), "node-2", 1), mac), "10.0.0.3");
+            server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 1), mac), one);
+            server.handle(FrameCodec.encode(Samples.hello(second, "node-2", 1), mac), other);
+            server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 2), mac), one);
+            assertThat(server.problems())
+                    .containsEntry(
+                            "node-1", "two processes use this node id" + places + "; every node needs one of its own");
         }
 
         @Test

@@ -17,7 +17,7 @@ class SessionsTests {
     void everyNumberIsUsedUpOnce(long seed) {
         RandomGenerator random = Samples.random(seed);
         Sessions sessions = new Sessions(1, random);
-        long id = sessions.open(Samples.NODE_1, 1, 0).id();
+        long id = sessions.open(Samples.NODE_1, null, 1, 0).id();
         Set<Long> used = new HashSet<>(Set.of(0L));
         long highest = 0;
         for (int i = 0; i < 20_000; i++) {

@@ -133,7 +133,8 @@ public final class PaxosLeaseServlet extends HttpServlet {
     private void read(HttpServletRequest request, HttpServletResponse response, FrameHandler handler)
             throws IOException {
         ServletInputStream input = request.getInputStream();
-        RequestBody body = new RequestBody(input, request.getContentLengthLong(), handler.maxFrameBytes());
+        RequestBody body = new RequestBody(
+                input, request.getContentLengthLong(), handler.maxFrameBytes(), request.getRemoteAddr());
         // Of a chunk whose length has not come, some containers call bytes available that they wait behind.
         while (request.getContentLengthLong() >= 0 && !body.isComplete() && input.available() > 0) {
             body.readSome();
@@ -208,7 +209,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
             refuseAndClose(response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
             return;
         }
-        FrameReply reply = handler.handle(body.bytes());
+        FrameReply reply = handler.handle(body.bytes(), body.address());
         write(response, reply.status(), FrameChannels.contentType(reply), reply.body());
     }
 

@@ -145,7 +145,7 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
                 // The sender went away: there is nobody to tell, and nothing to log.
                 .onErrorComplete(failure ->
                         !(failure instanceof DataBufferLimitException || failure instanceof TimeoutException))
-                .flatMap(body -> reply(response, body))
+                .flatMap(body -> reply(response, body, address(request.getRemoteAddress())))
                 .onErrorResume(DataBufferLimitException.class, tooLarge -> refuseTooLarge(response))
                 .onErrorResume(
                         TimeoutException.class,
@@ -162,8 +162,13 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
         }
     }
 
-    private Mono<Void> reply(ServerHttpResponse response, byte[] body) {
-        FrameReply reply = handler.handle(body);
+    private static @Nullable String address(@Nullable InetSocketAddress sender) {
+        InetAddress address = sender == null ? null : sender.getAddress();
+        return address == null ? null : address.getHostAddress();
+    }
+
+    private Mono<Void> reply(ServerHttpResponse response, byte[] body, @Nullable String address) {
+        FrameReply reply = handler.handle(body, address);
         return write(response, HttpStatusCode.valueOf(reply.status()), FrameChannels.contentType(reply), reply.body());
     }
 

@@ -22,6 +22,7 @@ final class TcpPeer {
     private final @Nullable SSLContext trust;
     private final ByteStream stream;
     private final FrameHandler handler;
+    private final String address;
     private final TcpFrameServer.Limits limits;
 
     private final ByteBuffer head = ByteBuffer.allocate(TcpProtocol.REQUEST_HEAD_BYTES);
@@ -44,6 +45,7 @@ final class TcpPeer {
         this.trust = trust;
         this.stream = stream.apply(() -> resume.accept(this));
         this.handler = handler;
+        this.address = socket.socket().getInetAddress().getHostAddress();
         this.limits = limits;
     }
 
@@ -129,7 +131,7 @@ final class TcpPeer {
             }
         }
         if (body != null && body.read(input)) {
-            FrameReply reply = handler.handle(body.bytes());
+            FrameReply reply = handler.handle(body.bytes(), address);
             proven |= reply.status() == FrameChannels.OK;
             answer(reply);
         }

@@ -112,6 +112,12 @@ class PaxosLeaseServletTests {
     }
 
     @Test
+    void tellsTheHandlerWhereAFrameComesFrom() throws Exception {
+        RawSender sender = sender(closing(TomcatNode.start(new PaxosLeaseServlet(TomcatNode::mirror))));
+        assertThat(sender.write(post("x")).response().body()).isEqualTo("127.0.0.1");
+    }
+
+    @Test
     void answersAnEmptyFrame() throws Exception {
         assertThat(send(post("")).status()).isEqualTo(200);
     }

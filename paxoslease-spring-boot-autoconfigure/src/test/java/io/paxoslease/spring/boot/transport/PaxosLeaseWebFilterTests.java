@@ -93,6 +93,20 @@ class PaxosLeaseWebFilterTests {
         }
     }
 
+    @Test
+    void tellsTheHandlerWhereAFrameComesFrom() throws Exception {
+        start(new PaxosLeaseWebFilter(
+                "/paxoslease/messages",
+                TomcatNode.mirror(),
+                exchange -> true,
+                FrameOrigin.ANYWHERE,
+                Duration.ofSeconds(10),
+                64));
+        try (RawSender sender = sender()) {
+            assertThat(sender.write(post("x")).response().body()).isEqualTo("127.0.0.1");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {400, 401, 409, 413, 503})
     void passesOnTheReplyOfTheHandler(int status) throws Exception {

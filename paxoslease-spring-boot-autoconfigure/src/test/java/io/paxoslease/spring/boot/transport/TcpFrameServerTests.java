@@ -89,6 +89,12 @@ class TcpFrameServerTests {
         }
 
         @Test
+        void isHandedOnWithWhereItComesFrom() throws Exception {
+            TcpSender sender = sender(server(TomcatNode.mirror(), PATIENT));
+            assertThat(sender.exchange(frame(1)).body()).asString().isEqualTo("127.0.0.1");
+        }
+
+        @Test
         void mayComeByteByByte() throws Exception {
             TcpSender sender = sender(server(PATIENT));
             sender.out.writeInt(300);

@@ -1,12 +1,16 @@
 package io.paxoslease.spring.boot.transport;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRegistration;
 import java.net.URI;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
 
@@ -50,6 +54,10 @@ final class TomcatNode implements AutoCloseable {
     }
 
     static FrameHandler handler(Function<byte[], FrameReply> function) {
+        return handler((frame, address) -> function.apply(frame));
+    }
+
+    static FrameHandler handler(BiFunction<byte[], @Nullable String, FrameReply> function) {
         return new FrameHandler() {
             @Override
             public int maxFrameBytes() {
@@ -57,10 +65,16 @@ final class TomcatNode implements AutoCloseable {
             }
 
             @Override
-            public FrameReply handle(byte[] frame) {
-                return function.apply(frame);
+            public FrameReply handle(byte[] frame, @Nullable String address) {
+                return function.apply(frame, address);
             }
         };
+    }
+
+    /** Answers with the address of whoever calls. */
+    static FrameHandler mirror() {
+        return handler(
+                (frame, address) -> new FrameReply(200, String.valueOf(address).getBytes(UTF_8)));
     }
 
     int port() {
