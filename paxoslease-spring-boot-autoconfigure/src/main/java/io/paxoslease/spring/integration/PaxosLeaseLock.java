@@ -8,17 +8,21 @@ import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /** A lock of the registry: first among the threads of this process, then among the nodes of the cell. */
 final class PaxosLeaseLock implements DistributedLock {
 
+    private static final Log LOG = LogFactory.getLog(PaxosLeaseLock.class);
     private static final Duration ONE_WAIT = Duration.ofHours(1);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final BoundedLeases leases;
     private final String name;
+    private final Duration firstWait;
     private final ReentrantLock local = new ReentrantLock();
     private volatile long usedNanos = System.nanoTime();
 
@@ -28,8 +32,18 @@ final class PaxosLeaseLock implements DistributedLock {
     private Duration timeToLive = BoundedLeases.UNBOUNDED;
 
     PaxosLeaseLock(BoundedLeases leases, String name) {
+        this(leases, name, Duration.ofMinutes(1));
+    }
+
+    /**
+     * With another patience.
+     *
+     * @param firstWait after how long {@code lock()} says what it waits for, which it does once
+     */
+    PaxosLeaseLock(BoundedLeases leases, String name, Duration firstWait) {
         this.leases = leases;
         this.name = name;
+        this.firstWait = firstWait;
     }
 
     /** How a thread that holds the local lock asks the cell. */
@@ -143,14 +157,21 @@ final class PaxosLeaseLock implements DistributedLock {
     }
 
     private BoundedLease waitFor(Duration ttl) throws InterruptedException {
+        Duration wait = firstWait;
         while (true) {
-            BoundedLease taken = tryFor(ttl, ONE_WAIT);
-            if (taken != null) {
-                return taken;
+            try {
+                return leases.acquire(name, ttl, wait);
+            } catch (LeaseUnavailableException unavailable) {
+                if (leases.isClosed()) {
+                    throw new IllegalStateException("The registry of the lock '" + name + "' is closed");
+                }
+                if (wait.equals(firstWait)) {
+                    // Perhaps the one that starts the application, and with it the node.
+                    LOG.info("Thread " + Thread.currentThread().getName() + " goes on waiting: "
+                            + unavailable.getMessage());
+                }
             }
-            if (leases.isClosed()) {
-                throw new IllegalStateException("The registry of the lock '" + name + "' is closed");
-            }
+            wait = ONE_WAIT;
             TimeUnit.NANOSECONDS.sleep(PAUSE_NANOS);
         }
     }

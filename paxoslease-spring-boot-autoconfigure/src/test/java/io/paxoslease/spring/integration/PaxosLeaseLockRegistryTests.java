@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.Lease;
+import io.paxoslease.spring.bounded.BoundedLeases;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
@@ -24,6 +26,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /** The lock registry as two nodes of a cell of three see it. */
@@ -74,6 +79,24 @@ class PaxosLeaseLockRegistryTests {
         assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
                 .isTrue();
         second.obtain(key).unlock();
+    }
+
+    /** As a thread that starts the application and waits for a node which is started later. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void whoWaitsForLongSaysOnceWhatFor(CapturedOutput output) throws Exception {
+        Lease held = cell.node(1).tryAcquire(key, LocalCell.leaseTime()).orElseThrow();
+        held.autoExtend();
+        try (BoundedLeases leases = new BoundedLeases(cell.node(2), LocalCell.leaseTime(), "test")) {
+            PaxosLeaseLock lock = new PaxosLeaseLock(leases, key, Duration.ofMillis(50));
+            Future<?> waiting = otherThread.submit(() -> lock.lock());
+            String line = "goes on waiting: Lease '" + key + "' could not be acquired within PT0.05S: ";
+            await().until(() -> output.getAll().contains(line));
+            held.release();
+
+            waiting.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(output.getAll()).containsOnlyOnce(line);
+        }
     }
 
     @Test
