@@ -377,12 +377,21 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
             return known;
         }
         TenureWatch watch = new TenureWatch(lease);
-        TenureWatch current =
-                watches.compute(lease.name(), (name, other) -> other != null && other.isOf(lease) ? other : watch);
-        if (current == watch) {
-            lease.onLost(() -> end(watch));
+        TenureWatch other;
+        while ((other = watches.putIfAbsent(lease.name(), watch)) != null) {
+            if (other.isOf(lease)) {
+                return other;
+            }
+            // A name has one tenure at a time: of the two the earlier has ended, though its release may still be to be
+            // told.
+            TenureWatch earlier = other.isAfter(lease) ? watch : other;
+            end(earlier);
+            if (earlier == watch) {
+                return watch;
+            }
         }
-        return current;
+        lease.onLost(() -> end(watch));
+        return watch;
     }
 
     /** A lease that was given up has ended too, which its own callback does not tell. */

@@ -34,6 +34,11 @@ final class TenureWatch {
         return lease.fencingToken() == fencingToken;
     }
 
+    /** Whether this tenure began after that of a lease of the same name. */
+    boolean isAfter(Lease other) {
+        return lease.fencingToken() > other.fencingToken();
+    }
+
     /** Adds an action, run at once if the tenure has ended. */
     void add(Runnable action) {
         synchronized (actions) {

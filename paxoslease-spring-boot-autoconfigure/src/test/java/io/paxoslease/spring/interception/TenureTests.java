@@ -95,4 +95,33 @@ class TenureTests {
         });
         assertThat(told).containsExactly("ended");
     }
+
+    /** Who gives a lease up may have it again before its release is told. */
+    @Test
+    void aTenureHasEndedWhereTheNextIsKnown() {
+        running((guarded, call) -> {
+            call.onLeaseEnd(tell("first"));
+            lease.release();
+            FakeLeases.FakeLease next = leases.lead("jobs");
+            guarded.watch(next).add(tell("second"));
+            assertThat(told).containsExactly("first");
+            released(guarded, "jobs", lease.fencingToken());
+            assertThat(told).containsExactly("first");
+            released(guarded, "jobs", next.fencingToken());
+        });
+        assertThat(told).containsExactly("first", "second");
+    }
+
+    @Test
+    void aCallThatComesLateToATenureDoesNotHideTheNext() {
+        running((guarded, call) -> {
+            lease.release();
+            FakeLeases.FakeLease next = leases.lead("jobs");
+            guarded.watch(next).add(tell("second"));
+            call.onLeaseEnd(tell("first"));
+            assertThat(told).containsExactly("first");
+            released(guarded, "jobs", next.fencingToken());
+        });
+        assertThat(told).containsExactly("first", "second");
+    }
 }
