@@ -17,8 +17,8 @@ final class GuardedCall {
     private final @Nullable Object runningKey;
     private final @Nullable ObservedCall observed;
     private final AtomicBoolean ended = new AtomicBoolean();
-    private @Nullable TenureWatch watch;
-    private @Nullable Runnable action;
+    private volatile @Nullable TenureWatch watch;
+    private volatile @Nullable Runnable action;
     private volatile @Nullable Throwable failure;
 
     GuardedCall(
@@ -47,7 +47,10 @@ final class GuardedCall {
         return runningKey;
     }
 
-    /** Sets what to do if the lease ends before the call does, in place of what was set before. By one thread at a time. */
+    /**
+     * Sets what to do if the lease ends before the call does, in place of what was set before. By one thread at a time, while another may end the
+     * call.
+     */
     void onLeaseEnd(Runnable whatToDo) {
         forgetLeaseEnd();
         TenureWatch tenure = leases.watch(lease);
@@ -58,11 +61,17 @@ final class GuardedCall {
             // It may have been given up before anybody watched.
             leases.end(tenure);
         }
+        if (ended.get()) {
+            // Whoever ended the call may have looked before there was anything to forget.
+            tenure.remove(whatToDo);
+        }
     }
 
     void forgetLeaseEnd() {
-        if (watch != null && action != null) {
-            watch.remove(action);
+        TenureWatch tenure = watch;
+        Runnable whatToDo = action;
+        if (tenure != null && whatToDo != null) {
+            tenure.remove(whatToDo);
         }
         watch = null;
         action = null;

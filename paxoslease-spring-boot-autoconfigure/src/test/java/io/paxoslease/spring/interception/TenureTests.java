@@ -124,4 +124,14 @@ class TenureTests {
         });
         assertThat(told).containsExactly("first", "second");
     }
+
+    @Test
+    void nothingIsKeptForACallThatHasEnded() {
+        running((guarded, call) -> {
+            call.end(false);
+            call.onLeaseEnd(tell("late"));
+            lease.lose();
+        });
+        assertThat(told).isEmpty();
+    }
 }
