@@ -1,4 +1,7 @@
-/** What adapters have in common: leases that are renewed in the background and end at a time of their own, and draining. For use inside this module. */
+/**
+ * What adapters have in common: leases that are renewed in the background and end at a time of their own, and what stopping takes. For use inside
+ * this module.
+ */
 @NullMarked
 package io.paxoslease.spring.bounded;
 

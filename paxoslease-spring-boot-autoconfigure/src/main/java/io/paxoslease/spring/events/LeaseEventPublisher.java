@@ -9,10 +9,10 @@ import io.paxoslease.spring.LeaseExtendedEvent;
 import io.paxoslease.spring.LeaseExtensionFailedEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
+import io.paxoslease.spring.bounded.SystemExit;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
@@ -148,14 +148,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
         /** Whether the listener itself waits for a thread that waits for the listeners: it is that thread, or has asked for the end of the process. */
         boolean isWaitingFor(@Nullable Thread waiter) {
-            return worker != null && waiter != null && (worker == waiter || isExiting(worker));
-        }
-
-        /** {@code System.exit} does not return, and nothing else tells that a thread is in it. */
-        private static boolean isExiting(Thread thread) {
-            return Arrays.stream(thread.getStackTrace())
-                    .anyMatch(frame -> frame.getClassName().equals(Runtime.class.getName())
-                            && frame.getMethodName().equals("exit"));
+            return worker != null && waiter != null && (worker == waiter || SystemExit.isUnderWayOn(worker));
         }
     }
 

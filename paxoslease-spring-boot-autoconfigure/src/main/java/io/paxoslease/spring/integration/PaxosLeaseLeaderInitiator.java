@@ -4,6 +4,10 @@ import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.spring.bounded.SystemExit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +28,7 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * that does its work inside {@code onGranted} is interrupted when it is to stop. When leadership is given up on purpose, by {@code yield()} or
  * {@link #stop()}, the candidate is revoked before the lease is released; another node does not begin before this one has ended. When it is lost,
  * the candidate learns of it at once, which is before others can get the lease.
+ * A candidate may close the context, or end the process, and is not waited for then.
  *
  * <p>An initiator that stops gives the lease up unless others need it: guarded methods, the settings, another adapter. Then the node gives it up
  * when it stops, after what they let run has ended.
@@ -44,6 +49,9 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     private final Candidate candidate;
     private final LeaderEventPublisher publisher;
     private final ThreadPoolExecutor worker;
+    /** The one of {@link #worker}, null if there was none yet. */
+    private volatile @Nullable Thread roleThread;
+
     private @Nullable Leadership current;
     private boolean running;
 
@@ -63,6 +71,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
                 new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "paxoslease-role-" + candidate.getRole());
                     thread.setDaemon(true);
+                    roleThread = thread;
                     return thread;
                 });
         worker.allowCoreThreadTimeOut(true);
@@ -100,7 +109,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
             return;
         }
         if (current != null) {
-            current.end(() -> {});
+            current.end(worker, () -> {});
         }
         current = new Leadership(lease);
         worker.execute(current::grant);
@@ -110,32 +119,47 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         Leadership leadership = current;
         if (leadership != null && leadership.lease.fencingToken() == fencingToken) {
             current = null;
-            leadership.end(() -> {});
+            leadership.end(worker, () -> {});
         }
     }
 
     private synchronized void yield(Leadership leadership) {
         if (current == leadership) {
-            leadership.end(leadership.lease::release);
+            leadership.end(worker, leadership.lease::release);
         }
     }
 
     @Override
     public void stop() {
-        stop(() -> {});
+        stop(worker, () -> {});
     }
 
+    /**
+     * The same, and says when the candidate was revoked. Where the role's own thread waits for that, as one does that closes the context or is in
+     * {@code System.exit}, the candidate is revoked at once on the thread that calls.
+     */
     @Override
-    public synchronized void stop(Runnable callback) {
+    public void stop(Runnable callback) {
+        Thread role = roleThread;
+        if (role != null && (role == Thread.currentThread() || SystemExit.isUnderWayOn(role))) {
+            List<Runnable> tasks = new ArrayList<>();
+            stop(tasks::add, callback);
+            tasks.forEach(Runnable::run);
+        } else {
+            stop(worker, callback);
+        }
+    }
+
+    private synchronized void stop(Executor role, Runnable callback) {
         running = false;
         Leadership leadership = current;
         current = null;
         if (leadership == null) {
             stopElection();
             // The candidate may be busy with the end of its last leadership.
-            worker.execute(callback);
+            role.execute(callback);
         } else {
-            leadership.end(() -> {
+            leadership.end(role, () -> {
                 stopElection();
                 callback.run();
             });
@@ -232,18 +256,18 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         }
 
         /** From any thread; more than once if it was given up and then released. */
-        synchronized void end(Runnable afterwards) {
+        synchronized void end(Executor role, Runnable afterwards) {
             ended = true;
             if (granting != null && granting != Thread.currentThread()) {
                 granting.interrupt();
             }
-            worker.execute(() -> {
+            role.execute(() -> {
                 revoke();
                 afterwards.run();
             });
         }
 
-        /** On the role's thread. */
+        /** On the role's thread, or while that waits for it. */
         private void revoke() {
             if (!granted || revoked) {
                 return;

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -193,6 +194,29 @@ class LeaderElectionTests {
                         "OnRevokedEvent reports",
                         "onGranted reports",
                         "OnGrantedEvent reports");
+    }
+
+    @Test
+    void aCandidateThatClosesItsApplicationIsRevokedAndNotWaitedFor() throws InterruptedException {
+        ClosingApplication application = start(1, ClosingApplication.class).getBean(ClosingApplication.class);
+
+        // Spring waits for ten seconds for what does not stop.
+        assertThat(application.closed.await(8, TimeUnit.SECONDS)).isTrue();
+
+        assertThat(application.calls)
+                .containsExactly("onGranted reports", "onRevoked reports", "OnRevokedEvent reports", "closed");
+        assertThat(cell.node(1).election("reports").isLeader()).isFalse();
+    }
+
+    @Test
+    void aCandidateThatClosesItsApplicationWhenItIsRevokedIsNotWaitedFor() throws InterruptedException {
+        LeavingApplication application = start(1, LeavingApplication.class).getBean(LeavingApplication.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+
+        cell.node(1).election("reports").resign();
+
+        assertThat(application.closed.await(8, TimeUnit.SECONDS)).isTrue();
+        assertThat(application.calls).containsSequence("onRevoked reports", "closed");
     }
 
     @Test
@@ -462,6 +486,54 @@ class LeaderElectionTests {
                         throw new IllegalStateException(unexpected);
                     }
                     super.onRevoked(revoked);
+                }
+            };
+        }
+    }
+
+    /** Closes its application as soon as it leads. */
+    @Configuration
+    static class ClosingApplication extends Application {
+
+        final CountDownLatch closed = new CountDownLatch(1);
+
+        @Autowired
+        ConfigurableApplicationContext application;
+
+        @Override
+        @Bean
+        ReportsCandidate candidate() {
+            return new ReportsCandidate("reports", calls) {
+                @Override
+                public void onGranted(Context granted) {
+                    super.onGranted(granted);
+                    application.close();
+                    calls.add("closed");
+                    closed.countDown();
+                }
+            };
+        }
+    }
+
+    /** Closes its application when it leads no more. */
+    @Configuration
+    static class LeavingApplication extends Application {
+
+        final CountDownLatch closed = new CountDownLatch(1);
+
+        @Autowired
+        ConfigurableApplicationContext application;
+
+        @Override
+        @Bean
+        ReportsCandidate candidate() {
+            return new ReportsCandidate("reports", calls) {
+                @Override
+                public void onRevoked(Context revoked) {
+                    super.onRevoked(revoked);
+                    application.close();
+                    calls.add("closed");
+                    closed.countDown();
                 }
             };
         }
