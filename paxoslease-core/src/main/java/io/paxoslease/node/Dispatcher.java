@@ -41,6 +41,9 @@ final class Dispatcher implements AutoCloseable {
     /** A node that loses tens of thousands of leases in one moment must not need as many threads. */
     static final int MOST_AT_ONCE = 256;
 
+    /** How many tasks that wait for one which does not end are told of, and again each time when they are twice as many. */
+    static final int WORTH_A_WARNING = 256;
+
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long END = -1;
 
@@ -189,8 +192,19 @@ final class Dispatcher implements AutoCloseable {
                 return task;
             }
             waiting.add(task);
+            warnIfMany(waiting.size(), task.key());
         }
         return null;
+    }
+
+    /** They are kept, because each may be the end of a tenure; only the application can have them told. */
+    private static void warnIfMany(int waiting, @Nullable String key) {
+        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
+            logSafely(
+                    waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy with an"
+                            + " earlier one; until it returns nobody here is told of this lease",
+                    null);
+        }
     }
 
     private void ended() {
@@ -334,7 +348,7 @@ final class Dispatcher implements AutoCloseable {
     }
 
     /** Not even the message of what application code throws can be relied on. */
-    private static void logSafely(String message, Throwable failure) {
+    private static void logSafely(String message, @Nullable Throwable failure) {
         try {
             LOG.log(Level.WARNING, message, failure);
         } catch (RuntimeException | Error unheard) {

@@ -1,0 +1,78 @@
+package io.paxoslease.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+class DispatcherTests {
+
+    private final Logger logger = Logger.getLogger(Dispatcher.class.getName());
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+
+    private final Handler collector = new Handler() {
+        @Override
+        public void publish(LogRecord line) {
+            lines.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {
+            // nothing is kept back
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    };
+
+    @Test
+    void saysWhatWaitsForATaskThatDoesNotEnd() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CountDownLatch last = new CountDownLatch(2 * Dispatcher.WORTH_A_WARNING);
+        CountDownLatch others = new CountDownLatch(1);
+        logger.addHandler(collector);
+        try (Dispatcher dispatcher = new Dispatcher("test")) {
+            dispatcher.dispatch(List.of(new Dispatcher.Task("stuck", () -> {
+                begun.countDown();
+                awaitQuietly(mayEnd);
+            })));
+            assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+            dispatcher.dispatch(
+                    Collections.nCopies(2 * Dispatcher.WORTH_A_WARNING, new Dispatcher.Task("stuck", last::countDown)));
+            dispatcher.dispatch(List.of(new Dispatcher.Task("free", others::countDown)));
+
+            assertThat(others.await(60, TimeUnit.SECONDS)).isTrue();
+
+            assertThat(lines)
+                    .hasSize(2)
+                    .allMatch(line -> line.contains(" news of lease 'stuck' wait for a listener"))
+                    .satisfiesExactly(
+                            line -> assertThat(line).startsWith(Dispatcher.WORTH_A_WARNING + " "),
+                            line -> assertThat(line).startsWith(2 * Dispatcher.WORTH_A_WARNING + " "));
+            mayEnd.countDown();
+            assertThat(last.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
