@@ -537,6 +537,7 @@ record CellConfiguration(
         }
 
         private static WireSettings.Secret secret(String property, String text) {
+            requireResolved(property, null, text);
             try {
                 return new WireSettings.Secret(text);
             } catch (IllegalArgumentException tooShort) {
@@ -614,7 +615,19 @@ record CellConfiguration(
             return name(property, "it", name);
         }
 
+        /** Spring leaves a placeholder without a value as it is: the same text on all nodes, and no secret. */
+        private static void requireResolved(String property, @Nullable String shown, String text) {
+            if (text.matches("(?s).*\\$\\{.*}.*")) {
+                throw invalid(
+                        PREFIX + property,
+                        shown,
+                        "it has a placeholder ${...} without a value",
+                        "Set the property or the environment variable that the placeholder names.");
+            }
+        }
+
         private static String name(String property, String what, String name) {
+            requireResolved(property, name, name);
             try {
                 return io.paxoslease.protocol.Names.require(property, name, 255);
             } catch (IllegalArgumentException wrong) {

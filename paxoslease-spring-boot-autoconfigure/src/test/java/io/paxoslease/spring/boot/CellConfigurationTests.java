@@ -306,6 +306,27 @@ class CellConfigurationTests {
         }
     }
 
+    /** Spring leaves the placeholder as it is, the same on all nodes and known to all the world. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"security.shared-secret", "security.accepted-secrets[0]", "node-id", "cell-name", "default-lease"
+            })
+    void aPlaceholderWithoutAValueIsRefused(String property) {
+        assertThat(refused(with(
+                                THREE_REMOTE,
+                                "paxoslease.security.shared-secret=0123456789abcdef",
+                                "paxoslease." + property + "=${PAXOSLEASE_TESTS_NO_SUCH_VARIABLE}"))
+                        .property())
+                .isEqualTo("paxoslease." + property);
+    }
+
+    /** It may be part of a secret after all. */
+    @Test
+    void aPlaceholderOfASecretIsNotShown() {
+        assertThat(refused(with(THREE_REMOTE, "paxoslease.security.shared-secret=${SHORT}")))
+                .hasMessage("Property paxoslease.security.shared-secret: it has a placeholder ${...} without a value");
+    }
+
     @Nested
     class Members {
 
