@@ -182,6 +182,7 @@ record CellConfiguration(
         }
 
         private Map<String, URI> members() {
+            requireIds();
             Map<String, URI> members = new LinkedHashMap<>();
             Map<String, String> byAddress = new TreeMap<>();
             properties.members().forEach((id, url) -> {
@@ -199,6 +200,17 @@ record CellConfiguration(
                 members.put(id, uri);
             });
             return members;
+        }
+
+        /** In a list an id would be a position: with another entry there it would be that of two processes, and no node would see it. */
+        private void requireIds() {
+            UnreadProperties.listed(PREFIX + "members", environment).ifPresent(name -> {
+                throw invalid(
+                        name,
+                        null,
+                        "members are not a list: each needs an id that stays its own when the others change",
+                        "Write an id before each URL, such as node-1: http://10.0.0.1:8080, the same on all nodes.");
+            });
         }
 
         /** Nodes may still call over HTTP while the cell changes to TCP, but not without the certificates that stand in for a secret. */

@@ -7,8 +7,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -25,6 +28,11 @@ import org.springframework.core.env.Environment;
 final class UnreadProperties {
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("paxoslease");
+
+    private static final ConfigurationPropertyName MEMBERS = PREFIX.append("members");
+
+    /** The last part of the name of the members, without what it belongs under. */
+    private static final ConfigurationPropertyName BESIDE = ConfigurationPropertyName.of("members");
 
     /** What conditions read. */
     private static final List<ConfigurationPropertyName> SWITCHES = Stream.of(
@@ -47,15 +55,43 @@ final class UnreadProperties {
      */
     static Map<String, String> in(Environment environment) {
         Map<String, String> unread = new TreeMap<>();
-        UnboundElementsSourceFilter written = new UnboundElementsSourceFilter();
-        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            if (source instanceof IterableConfigurationPropertySource names && written.apply(source)) {
-                names.stream()
-                        .filter(name -> PREFIX.isAncestorOf(name) && !isRead(name))
-                        .forEach(name -> unread.putIfAbsent(name.toString(), place(source, name)));
-            }
-        }
+        written(environment)
+                .forEach(source -> source.stream()
+                        .filter(name -> PREFIX.isAncestorOf(name) ? !isRead(name) : isBesideItsBlock(name, source))
+                        .forEach(name -> unread.putIfAbsent(name.toString(), place(source, name))));
         return unread;
+    }
+
+    /**
+     * The name of an entry of a list, where there should be names.
+     *
+     * @param parent what has the list
+     * @param environment where applications have their settings
+     */
+    static Optional<String> listed(String parent, Environment environment) {
+        ConfigurationPropertyName list = ConfigurationPropertyName.of(parent);
+        int index = list.getNumberOfElements();
+        return written(environment)
+                .flatMap(IterableConfigurationPropertySource::stream)
+                .filter(name -> list.isAncestorOf(name) && name.isNumericIndex(index))
+                .map(name -> name.chop(index + 1).toString())
+                .findFirst();
+    }
+
+    private static Stream<IterableConfigurationPropertySource> written(Environment environment) {
+        UnboundElementsSourceFilter written = new UnboundElementsSourceFilter();
+        return StreamSupport.stream(
+                        ConfigurationPropertySources.get(environment).spliterator(), false)
+                .filter(source -> source instanceof IterableConfigurationPropertySource && written.apply(source))
+                .map(IterableConfigurationPropertySource.class::cast);
+    }
+
+    /** The URL of a member that lacks its indentation: the block above it has no entries then. */
+    private static boolean isBesideItsBlock(ConfigurationPropertyName name, ConfigurationPropertySource source) {
+        ConfigurationProperty member = BESIDE.isAncestorOf(name) ? source.getConfigurationProperty(name) : null;
+        return member != null
+                && member.getValue().toString().contains("://")
+                && Stream.of(PREFIX, MEMBERS).anyMatch(block -> source.getConfigurationProperty(block) != null);
     }
 
     private static String place(ConfigurationPropertySource source, ConfigurationPropertyName name) {

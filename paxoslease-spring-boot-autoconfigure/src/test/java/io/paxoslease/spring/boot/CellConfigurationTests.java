@@ -88,6 +88,18 @@ class CellConfigurationTests {
             assertThat(refusal).hasMessageContainingAll("PaxosLease does not read it", "without paxoslease.members");
         }
 
+        /** As YAML is read where the block has lost its indentation. */
+        @ParameterizedTest
+        @ValueSource(strings = {"paxoslease", "paxoslease.members"})
+        void areThoseOfMembersThatStandBesideTheBlockThatShouldHaveThem(String block) {
+            assertThat(refused(block + "=", "members.a=http://a:1"))
+                    .hasMessageContainingAll("members.a", "without paxoslease.members");
+            assertThat(configure(block + "=").standalone()).isTrue();
+            assertThat(configure(block + "=", "members.a=of a club").standalone())
+                    .isTrue();
+            assertThat(configure("members.a=http://a:1").standalone()).isTrue();
+        }
+
         @Test
         void areWarnedOfInACell() {
             CellConfiguration cell = configure(with(
@@ -329,6 +341,16 @@ class CellConfigurationTests {
 
     @Nested
     class Members {
+
+        /** The position of an entry would be an id, so that another order or another entry gives an id to two processes. */
+        @ParameterizedTest
+        @ValueSource(strings = {"", ".url"})
+        void inAListAreRefused(String part) {
+            assertThat(refused("paxoslease.members[0]" + part + "=http://localhost:8081"))
+                    .hasMessageContaining("Property paxoslease.members[0]");
+            assertThat(configure("paxoslease.members.0=http://localhost:8080").isAcceptor())
+                    .isTrue();
+        }
 
         @Test
         void withTheSameUrlAreRefused() {
