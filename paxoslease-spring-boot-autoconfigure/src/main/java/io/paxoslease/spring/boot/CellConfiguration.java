@@ -175,7 +175,7 @@ record CellConfiguration(
                             name,
                             null,
                             rule + ", and without paxoslease.members this instance would lead whatever others do",
-                            "Correct its name, or remove it.");
+                            "Correct its name or its indentation, or remove it.");
                 }
                 warnings.add("Property " + name + ": " + rule + ". Correct its name, or remove it.");
             });
