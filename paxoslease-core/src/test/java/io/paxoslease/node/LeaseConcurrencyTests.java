@@ -7,8 +7,10 @@ import io.paxoslease.Lease;
 import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ReleaseRequest;
+import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,10 +56,32 @@ class LeaseConcurrencyTests {
     }
 
     private static LeaseNode standalone(NodeClock clock) {
+        return standalone(new NoTransport(), clock);
+    }
+
+    private static LeaseNode standalone(Transport transport, NodeClock clock) {
         LeaseNode node =
-                new LeaseNode(NodeSettings.standalone("solo", TIME), new NoTransport(), new SplittableRandom(1), clock);
+                new LeaseNode(NodeSettings.standalone("solo", TIME), transport, new SplittableRandom(1), clock);
         node.openAcceptor();
         return node;
+    }
+
+    /** Has nobody to send to. */
+    private record OnFlush(Runnable action) implements Transport {
+
+        @Override
+        public void start(Incarnation self, Receiver receiver) {}
+
+        @Override
+        public void send(int acceptor, Request request) {}
+
+        @Override
+        public void flush() {
+            action.run();
+        }
+
+        @Override
+        public void close() {}
     }
 
     /**
@@ -417,16 +441,89 @@ class LeaseConcurrencyTests {
         }
     }
 
-    /** The timer's thread may wait for the lock while others take it one after the other; here it does not even run. */
+    /** Whoever held the lock has not come to it yet. */
     @Test
-    void whoHoldsTheLockDoesWhatIsDue() {
+    void whatAThreadAskedForIsDoneBeforeWhatItAsksForNext() throws Exception {
+        AtomicReference<Thread> kept = new AtomicReference<>();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        Transport transport = new OnFlush(() -> {
+            if (Thread.currentThread() == kept.get()) {
+                awaitSafely(released);
+            }
+        });
+        NodeClock clock = () -> {
+            if (Thread.currentThread() == kept.get()) {
+                inside.countDown();
+                awaitSafely(go);
+            }
+            return START;
+        };
+        try (LeaseNode node = standalone(transport, clock)) {
+            Thread holder = new Thread(node::onTime);
+            kept.set(holder);
+            holder.start();
+            assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
+            Thread caller = new Thread(() -> {
+                node.tryAcquireAsync("job", TIME);
+                node.releaseAll();
+                released.countDown();
+            });
+            caller.start();
+            Events.await(() -> caller.getState() == Thread.State.WAITING);
+            go.countDown();
+            caller.join();
+            holder.join();
+
+            assertThat(node.lease("job")).isEmpty();
+        }
+    }
+
+    /** Nothing else may happen for seconds that would bring it. */
+    @Test
+    void whoHeldTheLockDoesWhatOthersAskedForMeanwhile() throws Exception {
+        AtomicReference<Thread> kept = new AtomicReference<>();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        NodeClock clock = () -> {
+            if (Thread.currentThread() == kept.get()) {
+                inside.countDown();
+                awaitSafely(go);
+            }
+            return START;
+        };
+        try (LeaseNode node = standalone(clock)) {
+            Thread holder = new Thread(() -> node.election("other"));
+            kept.set(holder);
+            holder.start();
+            assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<Optional<Lease>> answer =
+                    node.tryAcquireAsync("job", TIME).toCompletableFuture();
+            go.countDown();
+            holder.join();
+
+            assertThat(answer)
+                    .succeedsWithin(Duration.ofSeconds(10))
+                    .satisfies(lease -> assertThat(lease).isPresent());
+        }
+    }
+
+    /** The timer's thread may wait for the lock while others take it one after the other; here it does not even run. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoHoldsTheLockDoesWhatIsDue(boolean posted) {
         AtomicReference<Now> now = new AtomicReference<>(START);
         try (LeaseNode node = standalone(now::get)) {
             Lease lease = node.tryAcquire("job", TIME).orElseThrow().autoExtend();
             now.updateAndGet(was -> later(was, Duration.ofSeconds(6)));
             assertThat(lease.remaining()).isLessThan(Duration.ofSeconds(5));
 
-            node.tryAcquire("other", TIME);
+            if (posted) {
+                node.tryAcquire("other", TIME);
+            } else {
+                node.election("other");
+            }
             assertThat(lease.remaining()).isGreaterThan(Duration.ofSeconds(9));
         }
     }
@@ -507,8 +604,9 @@ class LeaseConcurrencyTests {
             dispatcher.dispatch(List.of(new Dispatcher.Task(key, code)));
         }
 
-        /** Whoever interrupted it came a moment too late. */
+        /** Whoever interrupted it came a moment too late. A thread that goes because it is idle would end that too, but later. */
         @Test
+        @Timeout(5)
         void areNotKeptBusyByAnInterruptWhenThereIsNothingToDo() throws Exception {
             AtomicReference<Thread> worker = new AtomicReference<>();
             try (Dispatcher dispatcher = new Dispatcher("test")) {
@@ -544,10 +642,14 @@ class LeaseConcurrencyTests {
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
                 assertThat(done).hasValue(tasks);
                 assertThat(threads).hasSizeLessThan(Dispatcher.MOST_AT_ONCE + 50);
-                dispatcher.executeAtOnce(done::incrementAndGet);
+                // Without what the other threads take turns with, a thread of its own runs it all the same.
+                CountDownLatch again = new CountDownLatch(1);
+                synchronized (dispatcher) {
+                    dispatcher.executeAtOnce(again::countDown);
+                    assertThat(again.await(10, TimeUnit.SECONDS)).isTrue();
+                }
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
             }
-            assertThat(done).hasValue(tasks + 1);
         }
 
         @Test
@@ -596,7 +698,45 @@ class LeaseConcurrencyTests {
                 dispatch(dispatcher, "a", () -> order.add(5));
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
                 assertThat(order).containsExactly(1, 2, 3, 4, 5);
+
+                CountDownLatch begun = new CountDownLatch(1);
+                CountDownLatch end = new CountDownLatch(1);
+                dispatch(dispatcher, "a", () -> {
+                    begun.countDown();
+                    awaitSafely(end);
+                });
+                assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(dispatcher.awaitIdle(Duration.ZERO)).as("idle").isFalse();
+                end.countDown();
             }
+        }
+
+        @Test
+        void thatComeOneAfterTheOtherNeedOneThread() {
+            Set<Thread> threads = ConcurrentHashMap.newKeySet();
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                for (int i = 0; i < 10; i++) {
+                    dispatch(dispatcher, "key", () -> threads.add(Thread.currentThread()));
+                    assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+                }
+            }
+            assertThat(threads).hasSize(1).allMatch(Thread::isDaemon);
+        }
+
+        /** The thread of an application that is replaced would keep its classes; what a lease that ends late has to say is told all the same. */
+        @Test
+        void keepNoThreadBehindTheEndAndAreToldBehindIt() throws Exception {
+            AtomicReference<Thread> worker = new AtomicReference<>();
+            Dispatcher dispatcher = new Dispatcher("test");
+            dispatch(dispatcher, "key", () -> worker.set(Thread.currentThread()));
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            dispatcher.close();
+            worker.get().join(TimeUnit.SECONDS.toMillis(5));
+            assertThat(worker.get().isAlive()).isFalse();
+
+            CountDownLatch late = new CountDownLatch(1);
+            dispatch(dispatcher, "key", late::countDown);
+            assertThat(late.await(10, TimeUnit.SECONDS)).isTrue();
         }
 
         @Test
@@ -715,7 +855,7 @@ class LeaseConcurrencyTests {
         @ValueSource(booleans = {false, true})
         void comeAlsoAfterOneThatThrewWhatCouldNotBeLogged(boolean atOnce) {
             Runnable failing = () -> {
-                throw new IllegalStateException("an application's own trouble");
+                throw new NoClassDefFoundError("an application's own trouble");
             };
             List<String> told = new CopyOnWriteArrayList<>();
             Logger logger = Logger.getLogger(Dispatcher.class.getName());
@@ -761,6 +901,18 @@ class LeaseConcurrencyTests {
             assertThat(users).containsExactly("user null", "user null");
             ClassLoader own = Thread.currentThread().getContextClassLoader();
             assertThat(loaders).containsExactly(own, own);
+        }
+
+        @Test
+        void leaveWhoWaitsForThemInterrupted() {
+            try (Dispatcher dispatcher = new Dispatcher("test")) {
+                CountDownLatch end = new CountDownLatch(1);
+                dispatch(dispatcher, "key", () -> awaitSafely(end));
+                Thread.currentThread().interrupt();
+                assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isFalse();
+                assertThat(Thread.interrupted()).isTrue();
+                end.countDown();
+            }
         }
 
         @Test

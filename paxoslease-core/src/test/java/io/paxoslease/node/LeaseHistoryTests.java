@@ -137,6 +137,7 @@ class LeaseHistoryTests {
 
         private Now now = new Now(5, 1_800_000_000_000L);
         private final List<Request> sent = new ArrayList<>();
+        private boolean broken;
         private @Nullable LeaseNode node;
 
         private LeaseNode node() {
@@ -148,6 +149,9 @@ class LeaseHistoryTests {
 
                         @Override
                         public void send(int acceptor, Request request) {
+                            if (broken) {
+                                throw new IllegalStateException("planted");
+                            }
                             if (acceptor == 0) {
                                 sent.add(request);
                             }
@@ -222,6 +226,22 @@ class LeaseHistoryTests {
             assertThat(events()).extracting(HistoryEvent::kind).containsExactly(Kind.ACQUIRED, Kind.RELEASED);
             assertThat(events().get(1).last()).isEqualTo(now);
             assertThat(events().get(1).fencingToken()).isEqualTo(first.fencingToken());
+        }
+
+        /** No notice comes of these losses, and they are what is asked for afterwards. */
+        @Test
+        void whatWasLostInADefect() {
+            LeaseNode b = node();
+            LeaseNode a = votingNode("a");
+            b.tryAcquireAsync("job", TIME);
+            answer(0, a);
+            answer(0, a);
+            broken = true;
+            b.tryAcquireAsync("other", TIME);
+
+            assertThat(b.isFailed()).isTrue();
+            assertThat(events()).extracting(HistoryEvent::kind).containsExactly(Kind.ACQUIRED, Kind.LOST);
+            assertThat(events().get(1).fencingToken()).isEqualTo(events().get(0).fencingToken());
         }
 
         @Test

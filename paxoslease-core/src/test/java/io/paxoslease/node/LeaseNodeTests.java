@@ -22,6 +22,7 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -259,6 +260,7 @@ class LeaseNodeTests {
             released.release();
             released.onLost(() -> told.add("must not be told either"));
             taken("third").onLost(() -> {});
+            assertThat(node.awaitTold(TIME)).isTrue();
             assertThat(told).isEmpty();
         }
 
@@ -567,6 +569,18 @@ class LeaseNodeTests {
                     .doesNotContain("paxoslease-driven-timer");
         }
 
+        /** Requests have it forgotten too, but where nothing is asked any more memory and figures would stay as they were. */
+        @Test
+        void forgetsWhatOthersHeldWhenItIsCalled() {
+            Ballot ballot = new Ballot(clock.now().counterFloor() + 1_000_000, new Incarnation("other", 1));
+            driven.onRequests(List.of(new ProposeRequest("job", ballot, TIME.toNanos())));
+            assertThat(driven.acceptorStatus().leases()).isOne();
+            clock.advance(TIME);
+            driven.onTime();
+
+            assertThat(driven.acceptorStatus().leases()).isZero();
+        }
+
         @Test
         void doesWhatIsDueWhenItIsCalled() throws InterruptedException {
             assertThat(driven.tryAcquire("job", TIME)).isPresent();
@@ -861,6 +875,189 @@ class LeaseNodeTests {
         assertThat(node.tryAcquire("job", TIME)).isEmpty();
         node.election("leader").start();
         assertThat(node.election("leader").isLeader()).isFalse();
+    }
+
+    @Test
+    void theStatusIsThatOfTheTenureAndNotOfTheOneBefore() {
+        Instant begin = Instant.ofEpochMilli(clock.now().wallMillis());
+        node.election("job").start();
+        clock.advance(Duration.ofSeconds(6));
+        settle("first");
+        assertThat(node.lease("job")).get().satisfies(first -> {
+            assertThat(first.acquiredAt()).isEqualTo(begin);
+            assertThat(first.extensions()).isEqualTo(1);
+        });
+
+        clock.advance(TIME.multipliedBy(2));
+        settle("second");
+        assertThat(node.lease("job")).get().satisfies(second -> {
+            assertThat(second.acquiredAt()).isEqualTo(begin.plus(Duration.ofSeconds(26)));
+            assertThat(second.extensions()).isZero();
+        });
+    }
+
+    /** What extends itself and needs nothing is kept apart, as if nobody had asked for anything else. */
+    @Nested
+    class ALeaseThatExtendsItself {
+
+        @Test
+        void isStillWatchedWhenItHasEnded() {
+            node.election("job");
+            Lease lease = taken("job").autoExtend();
+            settle("other");
+            lease.release();
+
+            assertThat(node.lease("job")).get().extracting(LeaseStatus::state).isEqualTo(LeaseStatus.State.STOPPED);
+        }
+
+        @Test
+        void goesToWhoWaitsForItOnTheSameNode() {
+            Lease lease = taken("job");
+            CompletableFuture<Lease> next = new CompletableFuture<>();
+            Thread waiter = new Thread(() -> {
+                try {
+                    next.complete(node.acquire("job", TIME, Duration.ofMinutes(1)));
+                } catch (Exception failure) {
+                    next.completeExceptionally(failure);
+                }
+            });
+            waiter.start();
+            while (waiter.getState() != Thread.State.TIMED_WAITING) {
+                Thread.yield();
+            }
+            lease.autoExtend();
+            settle("other");
+            lease.release();
+
+            assertThat(next).succeedsWithin(TIME).matches(Lease::isHeld, "is held");
+        }
+
+        @Test
+        void isToldToBeLostInADefectLikeEveryOther() throws InterruptedException {
+            AtomicBoolean planted = new AtomicBoolean();
+            NodeClock broken = driven(() -> planted.getAndSet(false) ? null : clock.now());
+            BlockingQueue<String> lost = new LinkedBlockingQueue<>();
+            try (LeaseNode solo = new LeaseNode(
+                    NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+                solo.openAcceptor();
+                solo.start();
+                solo.tryAcquire("parked", TIME).orElseThrow().autoExtend();
+                solo.tryAcquire("other", TIME);
+                solo.addListener(transition -> {
+                    if (transition.kind() == Kind.LOST) {
+                        lost.add(transition.leaseName());
+                    }
+                });
+                planted.set(true);
+                solo.onTime();
+
+                assertThat(solo.isFailed()).isTrue();
+                assertThat(solo.awaitTold(TIME)).isTrue();
+                assertThat(lost).containsExactlyInAnyOrder("parked", "other");
+            }
+        }
+    }
+
+    /** One of three; the test answers for another one. Calls are answered at once, and not when they have waited for long enough. */
+    @Nested
+    class AnExtensionThatIsAwaited {
+
+        private final BlockingQueue<Request> sent = new LinkedBlockingQueue<>();
+        private final LeaseNode member = new LeaseNode(
+                memberOfThree(Duration.ofMinutes(1)),
+                new Silence() {
+                    @Override
+                    public void send(int acceptor, Request request) {
+                        if (acceptor == 1) {
+                            sent.add(request);
+                        }
+                    }
+                },
+                new SplittableRandom(3),
+                driven(clock::now));
+        private Lease lease;
+        private CompletableFuture<Boolean> answer;
+
+        @BeforeEach
+        void hold() throws Exception {
+            member.addListener(transitions::add);
+            member.openAcceptor();
+            member.start();
+            clock.advance(TIME);
+            CompletableFuture<Optional<Lease>> acquired =
+                    member.tryAcquireAsync("job", TIME).toCompletableFuture();
+            accept();
+            lease = acquired.get(10, TimeUnit.SECONDS).orElseThrow();
+            assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+            answer = CompletableFuture.supplyAsync(lease::extend);
+        }
+
+        @AfterEach
+        void close() {
+            member.close();
+        }
+
+        private void accept() throws InterruptedException {
+            ProposeRequest request = (ProposeRequest) sent.poll(10, TimeUnit.SECONDS);
+            clock.advance(Duration.ofMillis(3));
+            member.onResponse(
+                    1,
+                    new ProposeResponse(
+                            "job", request.ballot(), true, request.ballot().counter(), null));
+        }
+
+        @Test
+        void isAnsweredWhenItSucceeds() throws Exception {
+            accept();
+
+            assertThat(answer).succeedsWithin(TIME).isEqualTo(true);
+            assertThat(next())
+                    .matches(transition -> transition.kind() == Kind.EXTENDED)
+                    .matches(transition -> transition.took().equals(Duration.ofMillis(3)));
+        }
+
+        @Test
+        void isAnsweredWhenItFails() throws Exception {
+            assertThat(sent.poll(10, TimeUnit.SECONDS)).isInstanceOf(ProposeRequest.class);
+            clock.advance(Duration.ofSeconds(9));
+            member.onTime();
+
+            assertThat(answer).succeedsWithin(TIME).isEqualTo(false);
+            assertThat(next())
+                    .matches(transition -> transition.kind() == Kind.EXTENSION_FAILED)
+                    .matches(transition -> transition.took().equals(Duration.ofSeconds(9)))
+                    .matches(transition -> transition.reason() != null);
+            assertThat(lease.isHeld()).isTrue();
+        }
+
+        @Test
+        void isAnsweredWhenTheLeaseIsReleased() throws Exception {
+            assertThat(sent.poll(10, TimeUnit.SECONDS)).isInstanceOf(ProposeRequest.class);
+            lease.release();
+
+            assertThat(answer).succeedsWithin(TIME).isEqualTo(false);
+        }
+    }
+
+    /** Nobody would ever tell of an end any more. */
+    @Test
+    @Timeout(60)
+    void aTimerThatMeetsADefectEndsAllLeadership() {
+        NodeClock broken = () -> {
+            if (Thread.currentThread().getName().endsWith("-timer")) {
+                throw new IllegalStateException("planted");
+            }
+            return clock.now();
+        };
+        try (LeaseNode solo = new LeaseNode(
+                NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+            solo.openAcceptor();
+            solo.start();
+            while (!solo.isFailed() && !Thread.currentThread().isInterrupted()) {
+                Thread.yield();
+            }
+            assertThat(solo.isFailed()).isTrue();
+        }
     }
 
     static List<Throwable> defects() {
