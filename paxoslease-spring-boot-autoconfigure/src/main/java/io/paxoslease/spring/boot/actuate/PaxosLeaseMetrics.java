@@ -49,7 +49,6 @@ public final class PaxosLeaseMetrics implements MeterBinder {
     public PaxosLeaseMetrics(LeaseNode node, int maxLeases) {
         this.node = node;
         this.maxLeases = maxLeases;
-        seeAll();
         node.addListener(this::onTransition);
     }
 

@@ -8,8 +8,13 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.search.Search;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseStatus;
+import io.paxoslease.protocol.Ballot;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,9 +31,10 @@ class PaxosLeaseMetricsTests {
 
     @Test
     void aLeaseThatIsKnownAtTheStartHasItsGauges() {
+        PaxosLeaseMetrics metrics = new PaxosLeaseMetrics(test.node, 1_000);
         test.node.election("leader");
 
-        metrics();
+        metrics.bindTo(registry);
 
         assertThat(held("leader")).isZero();
         assertThat(remaining("leader")).isZero();
@@ -46,6 +52,25 @@ class PaxosLeaseMetricsTests {
         test.node.election("leader").stop();
 
         await().untilAsserted(() -> assertThat(held("leader")).isZero());
+        assertThat(remaining("leader")).isZero();
+    }
+
+    /** It knows how long the leader has left, which is a hint and nothing that this node has. */
+    @Test
+    void aFollowerHoldsNothing() {
+        test.node.election("leader");
+        test.node.onRequests(List.of(new ProposeRequest(
+                "leader",
+                new Ballot(test.clock.now().counterFloor() + 1, new Incarnation("node-2", 1)),
+                Duration.ofSeconds(10).toNanos())));
+        assertThat(test.node.lease("leader"))
+                .get()
+                .extracting(LeaseStatus::leader, LeaseStatus::remaining)
+                .containsExactly("node-2", Duration.ofSeconds(10));
+
+        metrics();
+
+        assertThat(held("leader")).isZero();
         assertThat(remaining("leader")).isZero();
     }
 
