@@ -104,6 +104,18 @@ class ReadinessAndSecurityTests {
         });
     }
 
+    /** Probes have no password, and Spring Security asks the groups for which paths that does not matter. */
+    @Test
+    void theAdditionalPathsOfProbesStayOpenBehindSpringSecurity() {
+        TestServer.securedAround(test)
+                .with("management.endpoint.health.probes.add-additional-paths=true")
+                .run(client -> {
+                    status(client, "/readyz", 503);
+                    status(client, "/livez", 200);
+                    status(client, "/orders", 401);
+                });
+    }
+
     @Test
     void theOtherNodesAreLetInAndNobodyElse() {
         TestServer.securedAround(test).run(client -> {
