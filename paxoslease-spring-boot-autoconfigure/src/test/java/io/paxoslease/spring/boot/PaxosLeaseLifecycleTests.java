@@ -81,6 +81,13 @@ class PaxosLeaseLifecycleTests {
             restart(context, "jobs", "configured");
             await().until(() -> leads(context, "jobs") && leads(context, "configured"));
             assertThat(leads(context, "ended")).isFalse();
+
+            leases.election("jobs").stop();
+            restart(context, "configured");
+            await().until(() -> leads(context, "configured"));
+            assertThat(leads(context, "jobs"))
+                    .as("what was stopped long after it went on")
+                    .isFalse();
         });
     }
 
