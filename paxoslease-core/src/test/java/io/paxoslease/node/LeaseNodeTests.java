@@ -896,6 +896,20 @@ class LeaseNodeTests {
         });
     }
 
+    @Test
+    void theStatusNamesWhoLeadsUntilThatIsOver() {
+        Ballot ballot = new Ballot(clock.now().counterFloor() + 1_000_000, new Incarnation("other", 1));
+        node.election("theirs");
+        node.onRequests(List.of(new ProposeRequest("theirs", ballot, TIME.toNanos())));
+        taken("ours");
+        assertThat(node.lease("ours")).get().extracting(LeaseStatus::leader).isEqualTo("solo");
+        assertThat(node.lease("theirs")).get().extracting(LeaseStatus::leader).isEqualTo("other");
+
+        clock.advance(TIME);
+        assertThat(node.lease("ours").filter(LeaseStatus::heldHere)).isEmpty();
+        assertThat(node.lease("theirs")).get().extracting(LeaseStatus::leader).isNull();
+    }
+
     /** What extends itself and needs nothing is kept apart, as if nobody had asked for anything else. */
     @Nested
     class ALeaseThatExtendsItself {
