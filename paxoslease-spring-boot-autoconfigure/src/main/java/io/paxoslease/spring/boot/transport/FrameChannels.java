@@ -19,6 +19,9 @@ public final class FrameChannels {
     /** The status of a frame that was accepted. */
     static final int OK = 200;
 
+    /** The status of an answer in a frame to one that was not accepted. */
+    static final int NOT_ACCEPTED = 409;
+
     private FrameChannels() {}
 
     /** Whether the content type of a request, which may be missing, says that its body is a frame. */
@@ -29,7 +32,7 @@ public final class FrameChannels {
 
     /** The media type of a reply's body: 200 and 409 are answered with a frame, all else in words. */
     static String contentType(FrameReply reply) {
-        return reply.status() == OK || reply.status() == 409 ? CONTENT_TYPE : TEXT;
+        return reply.status() == OK || reply.status() == NOT_ACCEPTED ? CONTENT_TYPE : TEXT;
     }
 
     /**

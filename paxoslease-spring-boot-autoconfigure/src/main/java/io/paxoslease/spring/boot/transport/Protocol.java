@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
@@ -49,9 +48,9 @@ abstract class Protocol {
         return TlsStream.client(socket, context, url.host(), url.port(), tlsVersions(context), calculator, whenDone);
     }
 
-    /** Where the member may be by now; may block for long. */
+    /** All addresses that the name of the member leads to by now, at least one. May block for long. */
     List<InetAddress> addresses() throws UnknownHostException {
-        return Arrays.asList(InetAddress.getAllByName(url.host()));
+        return List.of(InetAddress.getAllByName(url.host()));
     }
 
     /** What says by now whom to trust; a connection that was opened under another one must not be used any more. Null if none is encrypted. */

@@ -60,6 +60,15 @@ final class SocketMember {
     private boolean resolving;
     private boolean closed;
 
+    /** What the name led to last. Members seldom move, least of all while there is nobody to ask where they are. */
+    private List<InetAddress> known = List.of();
+
+    /** Whether the last look-up found nothing. */
+    private boolean unknownHost;
+
+    /** Whether exchanges ended while they waited for a look-up, and none has succeeded since. */
+    private boolean slow;
+
     /** Which of several addresses is tried first; moves on when one does not answer to the first exchange. */
     private int firstAddress;
 
@@ -110,6 +119,10 @@ final class SocketMember {
             channel.resolver().execute(this::lookUp);
             resolving = true;
         }
+        if (slow && !known.isEmpty()) {
+            connectUnresolved();
+            channel.wakeUp();
+        }
     }
 
     /** May block for long, so it has a thread of its own. One look-up serves all exchanges that need a connection when it ends. */
@@ -126,16 +139,22 @@ final class SocketMember {
 
     private synchronized void connectTo(List<InetAddress> addresses) {
         resolving = false;
-        Collections.rotate(addresses, -firstAddress);
-        for (Exchange next = unresolved.poll(); next != null; next = unresolved.poll()) {
-            if (addresses.isEmpty()) {
-                fail(next, url.unknownHost());
-            } else {
-                connect(next, addresses);
-            }
+        unknownHost = addresses.isEmpty();
+        if (!unknownHost) {
+            known = addresses;
+            slow = false;
         }
+        connectUnresolved();
         startWaiting();
         channel.wakeUp();
+    }
+
+    private void connectUnresolved() {
+        List<InetAddress> addresses = new ArrayList<>(known);
+        Collections.rotate(addresses, -firstAddress);
+        for (Exchange next = unresolved.poll(); next != null; next = unresolved.poll()) {
+            connect(next, addresses);
+        }
     }
 
     private void connect(Exchange exchange, List<InetAddress> addresses) {
@@ -157,7 +176,12 @@ final class SocketMember {
                 failure = new IOException(next.toString(), next);
             }
         }
-        fail(exchange, url.noConnection(failure));
+        fail(exchange, noConnection(url.noConnection(failure)));
+    }
+
+    /** Where the name leads nowhere any more, that is what there is to mend. */
+    private IOException noConnection(IOException otherwise) {
+        return unknownHost ? url.unknownHost() : otherwise;
     }
 
     /** As many as there are connections for: nothing waits while one is idle or a slot is free. */
@@ -255,7 +279,7 @@ final class SocketMember {
             List<InetAddress> others = connection.otherAddresses();
             drop(connection);
             if (others.isEmpty()) {
-                fail(exchange, url.noConnection(failure));
+                fail(exchange, noConnection(url.noConnection(failure)));
             } else {
                 connect(exchange, others);
             }
@@ -267,12 +291,14 @@ final class SocketMember {
             FrameReply reply = connection.transfer(input, resumed);
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
-                release(connection, input, reply.status() == FrameChannels.OK);
+                release(connection, input, reply.status());
             }
         } catch (ProtocolException unacceptable) {
+            known = List.of();
             drop(connection);
             fail(exchange, url.answeredWith(unacceptable));
         } catch (SSLException untrusted) {
+            known = List.of();
             drop(connection);
             fail(exchange, url.notTrusted(untrusted));
         } catch (IOException lost) {
@@ -288,11 +314,14 @@ final class SocketMember {
     }
 
     /** Who refuses may be somebody else who has the member's address by now, or had it: the next exchange asks again where the member is. */
-    private void release(SocketConnection connection, ByteBuffer input, boolean answered) {
-        if (connection.becomeIdle(input, System.nanoTime()) && answered) {
+    private void release(SocketConnection connection, ByteBuffer input, int status) {
+        if (connection.becomeIdle(input, System.nanoTime()) && status == FrameChannels.OK) {
             idle.add(connection);
         } else {
             drop(connection);
+        }
+        if (status != FrameChannels.OK && status != FrameChannels.NOT_ACCEPTED) {
+            known = List.of();
         }
     }
 
@@ -311,7 +340,9 @@ final class SocketMember {
         for (SocketConnection connection : List.copyOf(connections)) {
             Exchange exchange = connection.exchange();
             if (exchange != null && exchange.isOverdue(nowNanos)) {
-                fail(exchange, connection.isConnecting() ? url.noConnection(exchange) : url.noAnswer(exchange));
+                fail(
+                        exchange,
+                        connection.isConnecting() ? noConnection(url.noConnection(exchange)) : url.noAnswer(exchange));
                 if (!connection.isNew()) {
                     drop(connection);
                     // The idle ones would cost a time-out each.
@@ -330,7 +361,7 @@ final class SocketMember {
                 }
             }
         }
-        unresolved.removeIf(exchange -> expire(exchange, nowNanos));
+        slow |= unresolved.removeIf(exchange -> expire(exchange, nowNanos));
         waiting.removeIf(exchange -> expire(exchange, nowNanos));
         startWaiting();
         return underWay()

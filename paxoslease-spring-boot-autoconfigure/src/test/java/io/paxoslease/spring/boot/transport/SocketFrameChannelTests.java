@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -83,11 +85,22 @@ class SocketFrameChannelTests {
         for (String address : addresses) {
             found.add(InetAddress.getByName(address));
         }
+        return channel(base, () -> found);
+    }
+
+    /** To a member whose name is looked up like this. */
+    private SocketFrameChannel channel(URI base, Callable<List<InetAddress>> lookUp) {
         SocketFrameChannel channel = channel(Map.of());
         channel.add("n2", new HttpProtocol(MemberUrl.of("n2", base, "/paxoslease"), MAX_RESPONSE, () -> null) {
             @Override
-            List<InetAddress> addresses() {
-                return new ArrayList<>(found);
+            List<InetAddress> addresses() throws UnknownHostException {
+                try {
+                    return lookUp.call();
+                } catch (UnknownHostException unknown) {
+                    throw unknown;
+                } catch (Exception failure) {
+                    throw new AssertionError(failure);
+                }
             }
         });
         return channel;
@@ -493,6 +506,88 @@ class SocketFrameChannelTests {
             assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
             assertThat(server.connections).hasValue(2);
             go.countDown();
+        }
+    }
+
+    /** Members close each connection after one answer, so that every exchange asks for their address. */
+    @Nested
+    class WhereNamesAreNotFoundAnyMore {
+
+        private final List<InetAddress> found = List.of(InetAddress.getLoopbackAddress());
+        private final AtomicReference<Callable<List<InetAddress>>> service = new AtomicReference<>(() -> found);
+        private final AtomicInteger lookUps = new AtomicInteger();
+
+        private PeerServer server(String answer) throws IOException {
+            return SocketFrameChannelTests.this.server(peer -> {
+                peer.request();
+                peer.write("HTTP/1.1 " + answer + "\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
+            });
+        }
+
+        private SocketFrameChannel channel(PeerServer server) {
+            URI url = URI.create("http://n2.test:" + server.url().getPort());
+            return SocketFrameChannelTests.this.channel(url, () -> {
+                lookUps.incrementAndGet();
+                return service.get().call();
+            });
+        }
+
+        private void loseNames() {
+            service.set(() -> {
+                throw new UnknownHostException();
+            });
+        }
+
+        @Test
+        void goToTheAddressThatWasKnown() throws Exception {
+            SocketFrameChannel channel = channel(server("200 OK"));
+            echoed(channel, frame(1));
+            loseNames();
+            for (int i = 2; i <= 5; i++) {
+                assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
+                assertThat(lookUps).hasValue(i);
+            }
+        }
+
+        @Test
+        void nameTheUnknownHostIfNobodyIsThere() throws Exception {
+            PeerServer server = server("200 OK");
+            SocketFrameChannel channel = channel(server);
+            echoed(channel, frame(1));
+            loseNames();
+            server.close();
+            assertThat(timelyFailure(channel, LONG)).startsWith("unknown host n2.test in http://n2.test:");
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"404 Not Found", "HTP"})
+        void doNotGoBackToAStranger(String answer) throws Exception {
+            PeerServer server = server(answer);
+            SocketFrameChannel channel = channel(server);
+            send(channel, frame(1), LONG).handle((reply, failure) -> failure).get();
+            loseNames();
+            assertThat(timelyFailure(channel, LONG)).startsWith("unknown host n2.test in http://n2.test:");
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
+        void waitOnceForALookUpThatHangs() throws Exception {
+            PeerServer server = server("200 OK");
+            SocketFrameChannel channel = channel(server);
+            echoed(channel, frame(1));
+            CountDownLatch end = new CountDownLatch(1);
+            service.set(() -> {
+                end.await();
+                throw new UnknownHostException();
+            });
+            assertThat(timelyFailure(channel, SHORT)).startsWith("no connection to http://n2.test:");
+            for (int i = 0; i < 3; i++) {
+                echoed(channel, frame(1));
+            }
+            assertThat(lookUps).hasValue(2);
+            end.countDown();
+            echoed(channel, frame(1));
+            assertThat(server.connections).hasValue(5);
         }
     }
 
