@@ -197,13 +197,13 @@ final class Dispatcher implements AutoCloseable {
         return null;
     }
 
-    /** They are kept, because each may be the end of a tenure; only the application can have them told. */
-    private static void warnIfMany(int waiting, @Nullable String key) {
+    /** They are kept, because each may be the end of a tenure; only the application can have them told. Its log may be what does not return. */
+    private void warnIfMany(int waiting, @Nullable String key) {
         if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
-            logSafely(
-                    waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy with an"
-                            + " earlier one; until it returns nobody here is told of this lease",
-                    null);
+            String message = waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy"
+                    + " with an earlier one; until it returns nobody here is told of this lease";
+            tasks.addFirst(
+                    List.of(new Task(null, () -> logSafely(message, null))).iterator());
         }
     }
 

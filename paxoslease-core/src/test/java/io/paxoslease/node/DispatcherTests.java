@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -18,10 +19,13 @@ class DispatcherTests {
     private final Logger logger = Logger.getLogger(Dispatcher.class.getName());
     private final List<String> lines = new CopyOnWriteArrayList<>();
 
+    private Runnable whenLogged = () -> {};
+
     private final Handler collector = new Handler() {
         @Override
         public void publish(LogRecord line) {
             lines.add(line.getMessage());
+            whenLogged.run();
         }
 
         @Override
@@ -64,6 +68,33 @@ class DispatcherTests {
             assertThat(last.await(60, TimeUnit.SECONDS)).isTrue();
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
         } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    /** It may be what the listener itself waits for. */
+    @Test
+    void aLogThatBlocksHoldsUpNobodyElse() throws Exception {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CountDownLatch others = new CountDownLatch(1);
+        logger.addHandler(collector);
+        whenLogged = () -> awaitQuietly(mayEnd);
+        Dispatcher dispatcher = new Dispatcher("test");
+        try {
+            dispatcher.dispatch(List.of(new Dispatcher.Task("stuck", () -> awaitQuietly(mayEnd))));
+            dispatcher.dispatch(
+                    Collections.nCopies(Dispatcher.WORTH_A_WARNING, new Dispatcher.Task("stuck", () -> {})));
+            CompletableFuture.runAsync(() -> {
+                        while (lines.isEmpty()) {
+                            Thread.onSpinWait();
+                        }
+                        dispatcher.dispatch(List.of(new Dispatcher.Task("free", others::countDown)));
+                    })
+                    .get(60, TimeUnit.SECONDS);
+            assertThat(others.await(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            mayEnd.countDown();
+            dispatcher.close();
             logger.removeHandler(collector);
         }
     }

@@ -204,13 +204,14 @@ record CellConfiguration(
 
         /** In a list an id would be a position: with another entry there it would be that of two processes, and no node would see it. */
         private void requireIds() {
-            UnreadProperties.listed(PREFIX + "members", environment).ifPresent(name -> {
+            if (UnreadProperties.isList(PREFIX + "members", environment)) {
                 throw invalid(
-                        name,
+                        PREFIX + "members[0]",
                         null,
                         "members are not a list: each needs an id that stays its own when the others change",
-                        "Write an id before each URL, such as node-1: http://10.0.0.1:8080, the same on all nodes.");
-            });
+                        "Write an id before each URL, such as node-1: http://10.0.0.1:8080, the same on all nodes, a"
+                                + " number in quotes.");
+            }
         }
 
         /** Nodes may still call over HTTP while the cell changes to TCP, but not without the certificates that stand in for a secret. */

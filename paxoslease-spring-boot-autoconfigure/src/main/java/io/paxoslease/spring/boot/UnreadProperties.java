@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -63,19 +62,17 @@ final class UnreadProperties {
     }
 
     /**
-     * The name of an entry of a list, where there should be names.
+     * Whether there is a list where there should be names. YAML gives those that are numbers without quotes the same form, but nobody counts
+     * names from zero.
      *
      * @param parent what has the list
      * @param environment where applications have their settings
      */
-    static Optional<String> listed(String parent, Environment environment) {
-        ConfigurationPropertyName list = ConfigurationPropertyName.of(parent);
-        int index = list.getNumberOfElements();
+    static boolean isList(String parent, Environment environment) {
+        ConfigurationPropertyName first = ConfigurationPropertyName.of(parent).append("[0]");
         return written(environment)
                 .flatMap(IterableConfigurationPropertySource::stream)
-                .filter(name -> list.isAncestorOf(name) && name.isNumericIndex(index))
-                .map(name -> name.chop(index + 1).toString())
-                .findFirst();
+                .anyMatch(name -> first.equals(name) || first.isAncestorOf(name));
     }
 
     private static Stream<IterableConfigurationPropertySource> written(Environment environment) {

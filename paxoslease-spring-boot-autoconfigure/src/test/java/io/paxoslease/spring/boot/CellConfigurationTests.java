@@ -352,6 +352,14 @@ class CellConfigurationTests {
                     .isTrue();
         }
 
+        /** The form that YAML gives to keys that are numbers. */
+        @Test
+        void mayHaveNumbersForIds() {
+            CellConfiguration cell = configure(
+                    "paxoslease.members[1]=http://localhost:8080", "paxoslease.members[2]=http://localhost:8081");
+            assertThat(cell.members()).containsOnlyKeys("1", "2");
+        }
+
         @Test
         void withTheSameUrlAreRefused() {
             assertThat(refused(
