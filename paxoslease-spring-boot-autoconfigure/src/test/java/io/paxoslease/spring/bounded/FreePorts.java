@@ -10,15 +10,19 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class FreePorts {
 
     private static final int MOST_TAKEN = 200;
+    private static final int RANGE = 3_000;
+
+    /** Of each of up to four JVMs that run tests side by side its own, and outside of where the system takes ports for outgoing connections. */
+    private static final int FIRST = 20_000 + RANGE * ((Integer.getInteger("paxoslease.fork", 1) - 1) % 4);
 
     private FreePorts() {}
 
-    /** So many different ones, outside of the range from which the system takes ports for outgoing connections. */
+    /** So many different ones. */
     public static int[] take(int count) throws IOException {
         List<ServerSocket> sockets = new ArrayList<>();
         try {
             for (int taken = 0; sockets.size() < count; ) {
-                int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+                int port = ThreadLocalRandom.current().nextInt(FIRST, FIRST + RANGE);
                 try {
                     sockets.add(new ServerSocket(port, 1));
                 } catch (IOException used) {
