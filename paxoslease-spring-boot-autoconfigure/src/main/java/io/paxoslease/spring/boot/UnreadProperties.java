@@ -69,10 +69,12 @@ final class UnreadProperties {
      * @param environment where applications have their settings
      */
     static boolean isList(String parent, Environment environment) {
-        ConfigurationPropertyName first = ConfigurationPropertyName.of(parent).append("[0]");
+        ConfigurationPropertyName list = ConfigurationPropertyName.of(parent);
+        int index = list.getNumberOfElements();
         return written(environment)
                 .flatMap(IterableConfigurationPropertySource::stream)
-                .anyMatch(name -> first.equals(name) || first.isAncestorOf(name));
+                .filter(name -> list.isAncestorOf(name) && name.isNumericIndex(index))
+                .anyMatch(name -> name.getElement(index, Form.ORIGINAL).equals("0"));
     }
 
     private static Stream<IterableConfigurationPropertySource> written(Environment environment) {
