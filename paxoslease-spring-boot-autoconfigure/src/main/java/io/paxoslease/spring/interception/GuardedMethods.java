@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -35,6 +36,7 @@ import org.springframework.util.StringValueResolver;
  */
 final class GuardedMethods {
 
+    private static final Pattern UNITLESS = Pattern.compile("[+-]?\\d+");
     private static final boolean REACTOR =
             ClassUtils.isPresent("reactor.core.publisher.Flux", GuardedMethods.class.getClassLoader());
 
@@ -175,7 +177,9 @@ final class GuardedMethods {
         }
         try {
             Duration duration = DurationStyle.detectAndParse(value);
-            if (!duration.isNegative()) {
+            // Without a unit it would be milliseconds, too few to be of any use.
+            boolean hasUnit = !UNITLESS.matcher(value).matches();
+            if (duration.isZero() || (hasUnit && !duration.isNegative())) {
                 return duration.toNanos();
             }
         } catch (IllegalArgumentException | ArithmeticException wrong) {
@@ -184,7 +188,7 @@ final class GuardedMethods {
         throw unguardable(
                 method,
                 bean,
-                "its minRemaining '" + value + "' is not a duration of zero or more",
+                "its minRemaining '" + value + "' is not a duration of zero or more with a unit",
                 "Write a duration such as 2s or PT2S.");
     }
 

@@ -7,12 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.Lease;
 import io.paxoslease.spring.bounded.BoundedLeases;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,9 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.slf4j.LoggerFactory;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /** The lock registry as two nodes of a cell of three see it. */
@@ -83,19 +86,31 @@ class PaxosLeaseLockRegistryTests {
 
     /** As a thread that starts the application and waits for a node which is started later. */
     @Test
-    @ExtendWith(OutputCaptureExtension.class)
-    void whoWaitsForLongSaysOnceWhatFor(CapturedOutput output) throws Exception {
+    void whoWaitsForLongSaysOnceWhatFor() throws Exception {
+        Logger logger = (Logger) LoggerFactory.getLogger(PaxosLeaseLock.class);
+        Level before = logger.getLevel();
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.list = new CopyOnWriteArrayList<>();
+        lines.start();
+        logger.addAppender(lines);
+        logger.setLevel(Level.INFO);
         Lease held = cell.node(1).tryAcquire(key, LocalCell.leaseTime()).orElseThrow();
         held.autoExtend();
         try (BoundedLeases leases = new BoundedLeases(cell.node(2), LocalCell.leaseTime(), "test")) {
             PaxosLeaseLock lock = new PaxosLeaseLock(leases, key, Duration.ofMillis(50));
             Future<?> waiting = otherThread.submit(() -> lock.lock());
-            String line = "goes on waiting: Lease '" + key + "' could not be acquired within PT0.05S: ";
-            await().until(() -> output.getAll().contains(line));
+            await().until(() -> !lines.list.isEmpty());
             held.release();
 
             waiting.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
-            assertThat(output.getAll()).containsOnlyOnce(line);
+            assertThat(lines.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .singleElement()
+                    .asString()
+                    .contains("goes on waiting: Lease '" + key + "' could not be acquired within PT0.05S: held by n1");
+        } finally {
+            logger.detachAppender(lines);
+            logger.setLevel(before);
         }
     }
 

@@ -790,7 +790,7 @@ class StartUpFailureTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"soon", "-2s", "-PT1S"})
+    @ValueSource(strings = {"soon", "-2s", "-PT1S", "20"})
     void refusesMarginsThatAreNoDurations(String margin) {
         startingWith(BadMargin.class, "margin=" + margin).hasMessageContaining("minRemaining '" + margin + "'");
     }

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** One connection to a member, with at most one exchange on it. Guarded by the monitor of its member. */
 final class SocketConnection {
 
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
     private final SocketMember member;
     private final SocketChannel socket;
     private final ByteStream stream;
@@ -27,8 +29,9 @@ final class SocketConnection {
 
     private @Nullable Exchange exchange;
     private ReplyParser reply;
-    private ByteBuffer unwritten = ByteBuffer.allocate(0);
+    private ByteBuffer unwritten = NOTHING;
     private boolean reused;
+    private boolean opensOnly;
     private final int firstAddress;
     private long idleSinceNanos;
 
@@ -104,9 +107,18 @@ final class SocketConnection {
         return !reused && !reply.isStarted();
     }
 
-    /** Goes on with the exchange under way, for whose answer nobody waits any more. */
+    /** Goes on with an exchange for whose answer nobody waits any more. What was not sent of it stays here: later ones may have overtaken it. */
     void goOnLate(Exchange late) {
         exchange = late;
+        if (isConnecting() || unwritten.position() == 0) {
+            opensOnly = true;
+            unwritten = NOTHING;
+        }
+    }
+
+    /** Whether it has opened, late and without an exchange, so that it can serve one now. */
+    boolean hasOpened() {
+        return opensOnly && !isConnecting() && stream.isQuiet() && !reply.isStarted();
     }
 
     /** Whether the exchange failed only because the member had closed the idle connection before. */
@@ -135,7 +147,7 @@ final class SocketConnection {
     boolean send(Exchange next, ByteBuffer request, ReplyParser answer) {
         exchange = next;
         reply = answer;
-        unwritten = request;
+        unwritten = opensOnly ? NOTHING : request;
         try {
             return write();
         } catch (SSLException shownWhenRead) {
@@ -185,12 +197,30 @@ final class SocketConnection {
 
     /** Ends the exchange after {@link #transfer}; says whether the connection can serve another one. */
     boolean becomeIdle(ByteBuffer input, long nowNanos) {
-        exchange = null;
-        reused = true;
-        idleSinceNanos = nowNanos;
+        becomeIdle(nowNanos);
         // Before TLS 1.3 a server may ask for another handshake at any time, and one that has begun goes on only while
         // an answer is read.
         return reply.keepsAlive() && !input.hasRemaining() && !unwritten.hasRemaining() && stream.isQuiet();
+    }
+
+    /** Ends the exchange after {@link #hasOpened}. */
+    void becomeIdle(long nowNanos) {
+        exchange = null;
+        reused = true;
+        opensOnly = false;
+        idleSinceNanos = nowNanos;
+    }
+
+    /** Whether it is still idle after news of the selector: what came was for the stream alone, as are the tickets of TLS. */
+    boolean staysIdle(ByteBuffer input) {
+        try {
+            input.clear();
+            boolean nothing = stream.read(input) == 0;
+            write();
+            return nothing && stream.isQuiet();
+        } catch (IOException lost) {
+            return false;
+        }
     }
 
     void close() {

@@ -224,9 +224,10 @@ final class SocketMember {
         }
         Exchange exchange = connection.exchange();
         if (exchange == null) {
-            // Whatever comes without a request is the end of the connection, or nothing to rely on.
-            idle.remove(connection);
-            drop(connection);
+            if (!connection.staysIdle(input)) {
+                idle.remove(connection);
+                drop(connection);
+            }
         } else if (connection.isConnecting()) {
             finishConnect(connection, exchange);
         } else {
@@ -275,6 +276,7 @@ final class SocketMember {
         try {
             connection.finishConnect();
             send(connection, exchange);
+            keepIfOpened(connection);
         } catch (IOException failure) {
             List<InetAddress> others = connection.otherAddresses();
             drop(connection);
@@ -292,6 +294,8 @@ final class SocketMember {
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
                 release(connection, input, reply.status());
+            } else {
+                keepIfOpened(connection);
             }
         } catch (ProtocolException unacceptable) {
             known = List.of();
@@ -322,6 +326,13 @@ final class SocketMember {
         }
         if (status != FrameChannels.OK && status != FrameChannels.NOT_ACCEPTED) {
             known = List.of();
+        }
+    }
+
+    private void keepIfOpened(SocketConnection connection) {
+        if (connection.hasOpened()) {
+            connection.becomeIdle(System.nanoTime());
+            idle.add(connection);
         }
     }
 

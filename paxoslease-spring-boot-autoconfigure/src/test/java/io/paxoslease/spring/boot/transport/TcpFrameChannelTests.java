@@ -20,7 +20,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -47,7 +49,7 @@ class TcpFrameChannelTests {
     private static final long LONG = Duration.ofSeconds(20).toNanos();
     private static final long SHORT = Duration.ofSeconds(2).toNanos();
 
-    private final List<AutoCloseable> closeables = new ArrayList<>();
+    private final List<AutoCloseable> closeables = new CopyOnWriteArrayList<>();
 
     @AfterEach
     void closeAll() throws Exception {
@@ -244,6 +246,67 @@ class TcpFrameChannelTests {
             for (int i = 0; i < 300; i++) {
                 assertThat(failure(send(channel, new byte[10], LONG))).startsWith("no secure connection to " + url);
             }
+        }
+
+        /** As one that is far away, or so short of processors that handshakes take longer than an exchange may. */
+        @Test
+        void aMemberThatOpensSlowlyIsReachedAndGetsNothingLate() throws Exception {
+            SSLContext context = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            List<Integer> lengths = new CopyOnWriteArrayList<>();
+            TcpFrameServer server = new TcpFrameServer(
+                    "test",
+                    TomcatNode.handler(frame -> {
+                        lengths.add(frame.length);
+                        return new FrameReply(200, frame);
+                    }),
+                    () -> context);
+            closeables.add(server);
+            server.open(InetAddress.getLoopbackAddress(), 0);
+            SocketFrameChannel channel = channel("tls://localhost:" + slowly(server.port()), context);
+
+            int length = 1;
+            while (send(channel, new byte[length], SHORT)
+                    .handle((reply, late) -> reply == null)
+                    .get()) {
+                assertThat(++length).isLessThan(6);
+            }
+
+            assertThat(length).isGreaterThan(1);
+            assertEchoes(channel, 10);
+            assertThat(lengths).containsExactly(length, 10);
+        }
+
+        /** A port whose connections reach another one, but only after longer than {@link #SHORT}. */
+        private int slowly(int port) throws IOException {
+            ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+            closeables.add(server);
+            inBackground(() -> {
+                while (true) {
+                    Socket near = server.accept();
+                    closeables.add(near);
+                    inBackground(() -> {
+                        Thread.sleep(SHORT / 1_000_000 + 1_000);
+                        try (Socket far = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                            far.setTcpNoDelay(true);
+                            inBackground(() -> near.getInputStream().transferTo(far.getOutputStream()));
+                            return far.getInputStream().transferTo(near.getOutputStream());
+                        }
+                    });
+                }
+            });
+            return server.getLocalPort();
+        }
+
+        private static void inBackground(Callable<?> work) {
+            Thread thread = new Thread(() -> {
+                try {
+                    work.call();
+                } catch (Exception ended) {
+                    // the test looks at the other side
+                }
+            });
+            thread.setDaemon(true);
+            thread.start();
         }
 
         @Nested
