@@ -177,7 +177,7 @@ class SimulationTests {
         "2, 8bd987f67e9e52d356022d3bd6e594c730b8ab798b0f3a9003b0138ff7b7cc89",
         "5, a72560b27a1df8cf1d7779637eac7a7325fac045fecc4a4235c66919b525ae94",
         "8, 86d2c3e75ae528d019b211afd8cb07016098781caf93daa43ae064313950c46d",
-        "13, a3611456027b0e9e1a2ab6360caa07f371fa7f0c60588a423a1f96a76e604061"
+        "13, e0ed2360d510382e36bd20e25456327de7222f659ac14f6faf8baa860cb38dc7"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

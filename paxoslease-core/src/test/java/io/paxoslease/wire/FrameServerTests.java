@@ -51,9 +51,7 @@ class FrameServerTests {
         void requestsOfASessionAreAnsweredInOrder() throws Exception {
             long session = open(Samples.NODE_1, 1);
             List<Request> requests = List.of(
-                    Samples.propose("a", 5, Samples.NODE_1),
-                    new ReleaseRequest("b", new Ballot(6, Samples.NODE_1)),
-                    Samples.propose("c", 7, Samples.NODE_1));
+                    Samples.propose("a", 5, Samples.NODE_1), release("b"), Samples.propose("c", 7, Samples.NODE_1));
             AnswerFrame answer = send(200, frame(session, 2, requests));
             assertThat(answer.status()).isEqualTo(Status.OK);
             assertThat(answer.session()).isEqualTo(session);
@@ -167,6 +165,28 @@ class FrameServerTests {
             assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.REPLAYED);
             assertThat(acceptor.handled).isEmpty();
             assertThat(send(200, frame(session, 3, oneRequest())).status()).isEqualTo(Status.OK);
+        }
+
+        /** X5. Its sender has given it up: what it would record, nobody would release. */
+        @Test
+        void aProposalThatAReleaseOvertookIsNotHandled() throws Exception {
+            long session = open(Samples.NODE_1, 1);
+            List<Request> release = List.of(release("leader"));
+            send(200, frame(session, 3, release));
+            assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.REPLAYED);
+            assertThat(acceptor.handled).isEqualTo(release);
+            assertThat(send(200, frame(session, 4, oneRequest())).status()).isEqualTo(Status.OK);
+        }
+
+        /** Senders let a few releases be passed, by others too. */
+        @Test
+        void aReleaseThatAReleaseOvertookIsHandled() throws Exception {
+            long session = open(Samples.NODE_1, 1);
+            send(200, frame(session, 4, List.of(release("b"), Samples.propose("c", 7, Samples.NODE_1))));
+            assertThat(send(200, frame(session, 3, List.of(release("a")))).status())
+                    .isEqualTo(Status.OK);
+            assertThat(send(200, frame(session, 2, List.of())).status()).isEqualTo(Status.OK);
+            assertThat(acceptor.handled).hasSize(3);
         }
 
         @Test
@@ -544,6 +564,10 @@ class FrameServerTests {
 
     private static List<Request> oneRequest() {
         return List.of(Samples.propose("leader", 5, Samples.NODE_1));
+    }
+
+    private static Request release(String resource) {
+        return new ReleaseRequest(resource, new Ballot(6, Samples.NODE_1));
     }
 
     private static Response granted(Request request) {
