@@ -69,13 +69,18 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         this.election = node.election(candidate.getRole());
         this.worker =
                 new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, "paxoslease-role-" + candidate.getRole());
-                    thread.setDaemon(true);
+                    Thread thread = newThread(task);
                     roleThread = thread;
                     return thread;
                 });
         worker.allowCoreThreadTimeOut(true);
         node.addListener(this::onTransition);
+    }
+
+    private Thread newThread(Runnable task) {
+        Thread thread = new Thread(task, "paxoslease-role-" + candidate.getRole());
+        thread.setDaemon(true);
+        return thread;
     }
 
     private void onTransition(LeaseTransition transition) {
@@ -136,15 +141,17 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
 
     /**
      * The same, and says when the candidate was revoked. Where the role's own thread waits for that, as one does that closes the context or is in
-     * {@code System.exit}, the candidate is revoked at once on the thread that calls.
+     * {@code System.exit}, the candidate is revoked at once: on that thread, or on one more, because it may wait for the one that does not return.
      */
     @Override
     public void stop(Runnable callback) {
         Thread role = roleThread;
-        if (role != null && (role == Thread.currentThread() || SystemExit.isUnderWayOn(role))) {
+        if (role == Thread.currentThread()) {
             List<Runnable> tasks = new ArrayList<>();
             stop(tasks::add, callback);
             tasks.forEach(Runnable::run);
+        } else if (role != null && SystemExit.isUnderWayOn(role)) {
+            stop(task -> newThread(task).start(), callback);
         } else {
             stop(worker, callback);
         }
