@@ -37,6 +37,11 @@ interface ByteStream extends Closeable {
         return true;
     }
 
+    /** Whether the two sides agree anew, which goes on only while this is read and written. */
+    default boolean isHandshaking() {
+        return false;
+    }
+
     /** Closes the socket; never fails. */
     @Override
     void close();

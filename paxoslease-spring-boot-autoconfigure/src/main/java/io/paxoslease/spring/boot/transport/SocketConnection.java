@@ -211,13 +211,13 @@ final class SocketConnection {
         idleSinceNanos = nowNanos;
     }
 
-    /** Whether it is still idle after news of the selector: what came was for the stream alone, as are the tickets of TLS. */
+    /** Whether it is still idle after news of the selector: what came was for the stream alone, as are the tickets of TLS or parts of them. */
     boolean staysIdle(ByteBuffer input) {
         try {
             input.clear();
             boolean nothing = stream.read(input) == 0;
             write();
-            return nothing && stream.isQuiet();
+            return nothing && !stream.isHandshaking();
         } catch (IOException lost) {
             return false;
         }

@@ -167,7 +167,12 @@ final class TlsStream implements ByteStream {
 
     @Override
     public boolean isQuiet() {
-        return !busy && received.position() == 0 && engine.getHandshakeStatus() == HandshakeStatus.NOT_HANDSHAKING;
+        return received.position() == 0 && !isHandshaking();
+    }
+
+    @Override
+    public boolean isHandshaking() {
+        return busy || engine.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING;
     }
 
     @Override

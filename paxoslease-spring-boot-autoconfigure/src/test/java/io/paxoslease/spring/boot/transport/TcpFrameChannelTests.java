@@ -8,6 +8,8 @@ import io.paxoslease.wire.FrameReply;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -289,12 +291,25 @@ class TcpFrameChannelTests {
                         try (Socket far = new Socket(InetAddress.getLoopbackAddress(), port)) {
                             far.setTcpNoDelay(true);
                             inBackground(() -> near.getInputStream().transferTo(far.getOutputStream()));
-                            return far.getInputStream().transferTo(near.getOutputStream());
+                            near.setTcpNoDelay(true);
+                            return inPieces(far.getInputStream(), near.getOutputStream());
                         }
                     });
                 }
             });
             return server.getLocalPort();
+        }
+
+        /** As they come from far away: what is longer than a packet, as tickets of TLS may be, does not come at once. */
+        private static long inPieces(InputStream from, OutputStream to) throws Exception {
+            byte[] piece = new byte[100];
+            long total = 0;
+            for (int count = from.read(piece); count >= 0; count = from.read(piece)) {
+                to.write(piece, 0, count);
+                Thread.sleep(2);
+                total += count;
+            }
+            return total;
         }
 
         private static void inBackground(Callable<?> work) {
