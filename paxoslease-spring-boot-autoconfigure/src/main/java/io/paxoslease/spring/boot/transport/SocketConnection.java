@@ -50,6 +50,7 @@ final class SocketConnection {
         this.trust = protocol.trust();
         this.stream = protocol.stream(socket, member::calculate, () -> member.resume(this));
         this.exchange = exchange;
+        this.opensOnly = exchange.late;
         this.reply = protocol.newParser();
         this.otherAddresses = otherAddresses;
         this.firstAddress = firstAddress;

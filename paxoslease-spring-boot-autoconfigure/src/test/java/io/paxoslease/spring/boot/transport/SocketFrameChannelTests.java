@@ -445,6 +445,30 @@ class SocketFrameChannelTests {
         }
 
         @Test
+        void sendNothingLateToAnotherAddressEither() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            int port = server.url().getPort();
+            InetAddress other = InetAddress.getByName("127.0.0.2");
+            SocketFrameChannel channel = channel(server.url(), "127.0.0.2", "127.0.0.1");
+            // A full backlog drops further connects, until they are sent again and nobody listens any more.
+            try (ServerSocket full = new ServerSocket(port, 1, other)) {
+                for (int i = 0; i < 4; i++) {
+                    SocketChannel filler = closing(SocketChannel.open());
+                    filler.configureBlocking(false);
+                    filler.connect(new InetSocketAddress(other, port));
+                }
+                assertThat(timelyFailure(channel, Duration.ofMillis(200))).contains("no connection to ");
+            }
+            while (server.connections.get() == 0) {
+                Thread.sleep(10);
+            }
+            Thread.sleep(200);
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+            assertThat(server.requests).hasSize(1);
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
         void areGivenUpWhenTheyTakeMuchTooLongAndAllButOneAtOnce() throws Exception {
             CountDownLatch givenUp = new CountDownLatch(3);
             CountDownLatch all = new CountDownLatch(4);
