@@ -325,7 +325,7 @@ public final class FrameTransport implements Transport {
         Verdict verdict = reply != null
                 ? check.judge(reply, exchange.frame())
                 : Verdict.lost(
-                        timedOut || failure == null
+                        failure == null
                                 ? "did not answer within " + exchange.timeoutNanos() / NANOS_PER_MILLI + "ms"
                                 : Words.of(failure));
         MemberLink.Ended ended = link.end(exchange, verdict, timedOut, now);
