@@ -404,9 +404,9 @@ class FrameServerTests {
         })
         void twoLivesAreReportedWithWhereTheyAre(String one, @Nullable String other, String places) throws Exception {
             server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-1", 0), "node-2", 1), mac), "10.0.0.1");
-            server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-3", 0), "node-2", 1), mac), "10.0.0.3");
             server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 1), mac), one);
             server.handle(FrameCodec.encode(Samples.hello(second, "node-2", 1), mac), other);
+            server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-3", 0), "node-2", 1), mac), "10.0.0.3");
             server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 2), mac), one);
             assertThat(server.problems())
                     .containsEntry(

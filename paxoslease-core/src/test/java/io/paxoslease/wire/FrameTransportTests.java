@@ -26,6 +26,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -351,7 +352,7 @@ class FrameTransportTests {
             transport = transport(small, channel, 10_000);
             connect();
             for (int i = 0; i < 500; i++) {
-                send(i % 7 == 0 ? "漢".repeat(85) : "r" + i);
+                send(i % 7 == 0 || i >= 450 ? "漢".repeat(85) : "r" + i);
             }
             transport.flush();
             int frames = 0;
@@ -545,6 +546,20 @@ class FrameTransportTests {
             fail(PEER, new IOException("connection refused"));
             assertThat(told).containsExactly("1 unanswered a");
             assertThat(channel.isIdle(PEER)).isTrue();
+        }
+
+        /** Sent much later, it might come behind what has overtaken it. */
+        @Test
+        void whatWasNotHandledFallsWithAFailedHelloToo() {
+            connect();
+            send("a");
+            transport.flush();
+            serve(new Incarnation(PEER, 7), Samples.settings());
+            answer(PEER);
+            fail(PEER, new IOException("connection refused"));
+            assertThat(told).containsExactly("1 unanswered a");
+            connect();
+            assertThat(acceptor.handled).isEmpty();
         }
 
         @Test
@@ -850,6 +865,15 @@ class FrameTransportTests {
             assertThat(channel.underWay(PEER).timeoutNanos()).isEqualTo(seconds(1));
         }
 
+        /** To a member in a new life it is the first thing on a new connection. */
+        @Test
+        void aHelloMayTakeTheWholeRoundTimeoutHoweverShortRoundTripsAre() {
+            connect();
+            serve(new Incarnation(PEER, 7), Samples.settings());
+            assertThat(limit()).isEqualTo(millis(100));
+            assertThat(channel.underWay(PEER).timeoutNanos()).isEqualTo(seconds(1));
+        }
+
         @Test
         void theLimitFollowsTheRoundTrips() {
             connect();
@@ -1125,7 +1149,12 @@ class FrameTransportTests {
                 clock.advance(Duration.ofMillis(750));
                 timer.wakeUp();
                 assertThat(channel.isIdle(PEER)).isFalse();
+                assertThat(timer.getQueue())
+                        .as("each tick is in place of the one before")
+                        .filteredOn(tick -> !((Future<?>) tick).isCancelled())
+                        .hasSize(1);
             }
+            assertThat(timer.isShutdown()).isTrue();
         }
 
         @Test
