@@ -14,9 +14,6 @@ final class Exchange {
     final long deadlineNanos;
     final CompletableFuture<FrameReply> stage = new CompletableFuture<>();
 
-    /** Whether it was sent again, because an idle connection turned out to be dead. Happens once. */
-    boolean retried;
-
     /** Whether nobody waits for the answer any more, but somebody for the connection. */
     final boolean late;
 

@@ -306,10 +306,10 @@ final class SocketMember {
             drop(connection);
             fail(exchange, url.notTrusted(untrusted));
         } catch (IOException lost) {
-            boolean once = connection.wasDead() && !exchange.retried;
+            boolean dead = connection.wasDead();
             drop(connection);
-            if (once) {
-                exchange.retried = true;
+            if (dead) {
+                // Once: the next connection is a new one.
                 resolve(exchange);
             } else {
                 fail(exchange, url.lost(lost));

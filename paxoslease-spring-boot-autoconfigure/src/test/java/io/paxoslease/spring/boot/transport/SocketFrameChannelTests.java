@@ -11,6 +11,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -343,6 +345,23 @@ class SocketFrameChannelTests {
             assertThat(server.connections).hasValue(2);
         }
 
+        /** What was over and stayed would have news for the selector without end. */
+        @Test
+        void areGivenUpWhenTheMemberEndsThemWhileTheyAreIdle() throws Exception {
+            CountDownLatch givenUp = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                peer.socket.shutdownOutput();
+                if (peer.request() == null) {
+                    givenUp.countDown();
+                }
+            });
+            SocketFrameChannel channel = channel(server.url());
+            echoed(channel, frame(1));
+            assertThat(givenUp.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+        }
+
         @Test
         void thatDiedIdleAreReplacedWithoutTheCallerNoticing() throws Exception {
             PeerServer server = server(peer -> {
@@ -399,7 +418,10 @@ class SocketFrameChannelTests {
             SocketFrameChannel channel = channel(url);
             echoed(channel, frame(1));
             first.close();
-            assertThat(timelyFailure(channel, LONG)).isEqualTo("connection refused by " + url + "/paxoslease/messages");
+            for (int i = 0; i < SocketMember.MAX_CONNECTIONS; i++) {
+                assertThat(timelyFailure(channel, LONG))
+                        .isEqualTo("connection refused by " + url + "/paxoslease/messages");
+            }
             ServerSocket again = new ServerSocket();
             again.setReuseAddress(true);
             again.bind(new InetSocketAddress("127.0.0.1", url.getPort()));
@@ -421,7 +443,11 @@ class SocketFrameChannelTests {
             InetAddress other = InetAddress.getByName("127.0.0.2");
             closing(PeerServer.on(new ServerSocket(silent.url().getPort(), 50, other), "http", PeerServer.Peer::echo));
             SocketFrameChannel channel = channel(silent.url(), "127.0.0.1", "127.0.0.2");
-            assertThat(timelyFailure(channel, SHORT)).contains("no answer from ");
+            // The second finds out only what the first has found out already.
+            CompletableFuture<FrameReply> first = send(channel, frame(1), SHORT);
+            CompletableFuture<FrameReply> second = send(channel, frame(1), SHORT.plusSeconds(1));
+            assertThat(failure(first)).contains("no answer from ");
+            assertThat(failure(second)).contains("no answer from ");
             assertThat(send(channel, frame(1), SHORT).get().status()).isEqualTo(200);
         }
 
@@ -493,6 +519,50 @@ class SocketFrameChannelTests {
             assertThat(System.nanoTime() - start).isGreaterThan(SocketMember.MAX_LATE_NANOS / 2);
         }
 
+        /** As one whose queue of connections is full: they come about when it accepts again. */
+        @Test
+        void thatAMemberAcceptsLateBringNothingLate() throws Exception {
+            ServerSocket full = closing(new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1")));
+            int others = 0;
+            try {
+                while (true) {
+                    closing(new Socket()).connect(full.getLocalSocketAddress(), 500);
+                    others++;
+                }
+            } catch (SocketTimeoutException isFull) {
+                // as it should be
+            }
+            SocketFrameChannel channel = channel(URI.create("http://127.0.0.1:" + full.getLocalPort()));
+            assertThat(timelyFailure(channel, SHORT)).contains("no connection to ");
+            PeerServer server = closing(PeerServer.on(full, "http", PeerServer.Peer::echo));
+            echoed(channel, frame(20));
+            long start = System.nanoTime();
+            while (server.connections.get() < others + 2) {
+                assertThat(System.nanoTime() - start).isLessThan(SocketMember.MAX_LATE_NANOS);
+                TimeUnit.MILLISECONDS.sleep(5);
+            }
+            List<CompletableFuture<FrameReply>> stages =
+                    List.of(send(channel, frame(20), LONG), send(channel, frame(20), LONG));
+            for (CompletableFuture<FrameReply> stage : stages) {
+                assertThat(stage.get().body()).isEqualTo(frame(20));
+            }
+            assertThat(server.requests).hasSize(3).allMatch(request -> request.body().length == 20);
+        }
+
+        @Test
+        void endAFrameThatWasBegunInTime() throws Exception {
+            CountDownLatch go = new CountDownLatch(1);
+            CompletableFuture<Integer> length = new CompletableFuture<>();
+            PeerServer server = server(peer -> {
+                go.await();
+                length.complete(peer.request().body().length);
+            });
+            SocketFrameChannel channel = channel(server.url());
+            assertThat(failure(send(channel, frame(30_000_000), SHORT))).contains("no answer from ");
+            go.countDown();
+            assertThat(length).succeedsWithin(LONG).isEqualTo(30_000_000);
+        }
+
         @Test
         void goToAnAddressInBrackets() throws Exception {
             ServerSocket socket;
@@ -562,13 +632,17 @@ class SocketFrameChannelTests {
             });
         }
 
-        @Test
-        void goToTheAddressThatWasKnown() throws Exception {
-            SocketFrameChannel channel = channel(server("200 OK"));
-            echoed(channel, frame(1));
+        /** Also after the answer to a frame of a session that the member does not know any more. */
+        @ParameterizedTest
+        @ValueSource(strings = {"200 OK", "409 Conflict"})
+        void goToTheAddressThatWasKnown(String answer) throws Exception {
+            SocketFrameChannel channel = channel(server(answer));
+            send(channel, frame(1), LONG).get();
             loseNames();
             for (int i = 2; i <= 5; i++) {
-                assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
+                assertThat(send(channel, frame(1), LONG).get().body())
+                        .asString()
+                        .isEqualTo("x");
                 assertThat(lookUps).hasValue(i);
             }
         }
@@ -581,6 +655,8 @@ class SocketFrameChannelTests {
             loseNames();
             server.close();
             assertThat(timelyFailure(channel, LONG)).startsWith("unknown host n2.test in http://n2.test:");
+            service.set(() -> found);
+            assertThat(timelyFailure(channel, LONG)).startsWith("connection refused by http://n2.test:");
         }
 
         @ParameterizedTest
@@ -598,6 +674,9 @@ class SocketFrameChannelTests {
         void waitOnceForALookUpThatHangs() throws Exception {
             PeerServer server = server("200 OK");
             SocketFrameChannel channel = channel(server);
+            PeerServer silent = SocketFrameChannelTests.this.server(peer -> Thread.sleep(30_000));
+            MemberUrl other = MemberUrl.of("n3", silent.url(), "/paxoslease");
+            channel.add("n3", new HttpProtocol(other, MAX_RESPONSE, () -> null));
             echoed(channel, frame(1));
             CountDownLatch end = new CountDownLatch(1);
             service.set(() -> {
@@ -605,13 +684,57 @@ class SocketFrameChannelTests {
                 throw new UnknownHostException();
             });
             assertThat(timelyFailure(channel, SHORT)).startsWith("no connection to http://n2.test:");
+            long start = System.nanoTime();
             for (int i = 0; i < 3; i++) {
                 echoed(channel, frame(1));
+                // Whatever becomes of exchanges with others.
+                failure(channel.exchange("n3", frame(1), 0).toCompletableFuture());
             }
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONG);
             assertThat(lookUps).hasValue(2);
             end.countDown();
             echoed(channel, frame(1));
-            assertThat(server.connections).hasValue(5);
+        }
+
+        @Test
+        void waitForTheFirstLookUpThoughOthersDidSoInVain() throws Exception {
+            CountDownLatch end = new CountDownLatch(1);
+            service.set(() -> {
+                end.await();
+                return found;
+            });
+            SocketFrameChannel channel = channel(server("200 OK"));
+            CompletableFuture<FrameReply> later = send(channel, frame(1), SHORT.plusSeconds(1));
+            assertThat(timelyFailure(channel, SHORT)).startsWith("no connection to http://n2.test:");
+            assertThat(failure(later.orTimeout(LONG.toSeconds() / 2, TimeUnit.SECONDS)))
+                    .contains("no connection to ");
+            CompletableFuture<FrameReply> next = send(channel, frame(1), LONG);
+            end.countDown();
+            assertThat(next.get().status()).isEqualTo(200);
+        }
+
+        /** Else a member that has moved would be called at its old address first, for ever. */
+        @Test
+        void waitForLookUpsAgainOnceOneHasSucceeded() throws Exception {
+            PeerServer server = server("200 OK");
+            InetAddress moved = InetAddress.getByName("127.0.0.2");
+            PeerServer other = closing(
+                    PeerServer.on(new ServerSocket(server.url().getPort(), 50, moved), "http", PeerServer.Peer::echo));
+            SocketFrameChannel channel = channel(server);
+            echoed(channel, frame(1));
+            CountDownLatch end = new CountDownLatch(1);
+            service.set(() -> {
+                end.await();
+                return found;
+            });
+            assertThat(timelyFailure(channel, SHORT)).startsWith("no connection to http://n2.test:");
+            end.countDown();
+            while (lookUps.get() < 3) {
+                echoed(channel, frame(1));
+            }
+            service.set(() -> List.of(moved));
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+            assertThat(other.connections).hasValue(1);
         }
     }
 
@@ -622,12 +745,14 @@ class SocketFrameChannelTests {
         @Test
         void costOneTimeOutForAllConnectionsToAMemberThatIsGone() throws Exception {
             CountDownLatch both = new CountDownLatch(2);
+            CountDownLatch all = new CountDownLatch(SocketMember.MAX_CONNECTIONS);
             PeerServer server = server(peer -> {
                 boolean gone = peer.number <= 2;
                 for (PeerServer.Request next = peer.request(); next != null; next = peer.request()) {
-                    if (!gone || both.getCount() > 0) {
-                        both.countDown();
-                        both.await();
+                    CountDownLatch together = gone ? both : all;
+                    if (together.getCount() > 0) {
+                        together.countDown();
+                        together.await();
                         peer.answer(next.body());
                     }
                 }
@@ -639,8 +764,15 @@ class SocketFrameChannelTests {
                 assertThat(reply.get().status()).isEqualTo(200);
             }
             assertThat(timelyFailure(channel, SHORT)).contains("no answer from ");
-            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
-            assertThat(server.connections).hasValue(3);
+            // None of them takes a place any more.
+            List<CompletableFuture<FrameReply>> next = new ArrayList<>();
+            for (int i = 0; i < SocketMember.MAX_CONNECTIONS; i++) {
+                next.add(send(channel, frame(3), LONG));
+            }
+            for (CompletableFuture<FrameReply> reply : next) {
+                assertThat(reply.get().body()).isEqualTo(frame(3));
+            }
+            assertThat(server.connections).hasValue(2 + SocketMember.MAX_CONNECTIONS);
         }
 
         @Test
@@ -696,14 +828,20 @@ class SocketFrameChannelTests {
                     "HTTP/1.1 200 OK\r\n\r\n",
                     "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"
                 })
-        void sayThatTheAnswerIsNotHttp(String answer) throws Exception {
+        void sayThatTheAnswerIsNotHttpAndDropTheConnection(String answer) throws Exception {
+            CountDownLatch dropped = new CountDownLatch(1);
             PeerServer server = server(peer -> {
                 peer.request();
                 peer.write(answer);
-                peer.request();
+                try {
+                    peer.request();
+                } finally {
+                    dropped.countDown();
+                }
             });
             assertThat(timelyFailure(channel(server.url()), LONG))
                     .startsWith(server.url() + "/paxoslease/messages answered with something that is not HTTP: ");
+            assertThat(dropped.await(LONG.toSeconds() / 2, TimeUnit.SECONDS)).isTrue();
         }
 
         @Test
@@ -838,6 +976,19 @@ class SocketFrameChannelTests {
             for (CompletableFuture<Long> each : early) {
                 assertThat(each.get()).isNegative();
             }
+        }
+
+        @Test
+        void comeInTimeToThoseThatWaitForAConnection() throws Exception {
+            SocketFrameChannel channel =
+                    channel(server(peer -> Thread.sleep(30_000)).url());
+            for (int i = 0; i < SocketMember.MAX_CONNECTIONS; i++) {
+                send(channel, frame(1), LONG);
+            }
+            CompletableFuture<FrameReply> later = send(channel, frame(1), SHORT.plusSeconds(1));
+            assertThat(timelyFailure(channel, SHORT)).contains("no connection to ");
+            assertThat(failure(later.orTimeout(LONG.toSeconds() / 2, TimeUnit.SECONDS)))
+                    .contains("no connection to ");
         }
 
         @Test
