@@ -330,6 +330,32 @@ class PaxosLeaseServletTests {
         }
     }
 
+    /** As a filter may that has begun something asynchronous already. */
+    @Test
+    void forgetsSlowRawSendersThatItCannotReadLater() throws Exception {
+        PaxosLeaseServlet servlet = new PaxosLeaseServlet(
+                () -> TomcatNode.handler(frame -> new FrameReply(200, frame)),
+                FrameOrigin.ANYWHERE,
+                Duration.ofSeconds(10),
+                1);
+        Filter begins = (request, response, chain) -> {
+            if (((HttpServletRequest) request).getHeader("X-Begin") != null) {
+                request.startAsync();
+            }
+            chain.doFilter(request, response);
+        };
+        TomcatNode node = closing(TomcatNode.start(servlet, true, factory -> {}, context -> {
+            FilterRegistration.Dynamic registration = context.addFilter("begins", begins);
+            registration.addMappingForUrlPatterns(null, false, "/*");
+            registration.setAsyncSupported(true);
+        }));
+        RawSender sender = sender(node).write(START + TYPE + "X-Begin: x\r\nContent-Length: 2\r\n\r\nx");
+        while (!sender.isClosedByPeer()) {
+            // some answer of the container
+        }
+        assertThat(becomesFree(node)).isTrue();
+    }
+
     /** Tomcat calls what it has of the header available, and waits for the rest of it if it is asked to read. */
     @Test
     void keepsNoThreadWaitingForTheLengthOfAChunk() throws Exception {

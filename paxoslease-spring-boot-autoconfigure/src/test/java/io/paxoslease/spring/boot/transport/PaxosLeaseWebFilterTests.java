@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.paxoslease.wire.FrameReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -13,8 +14,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServer;
+import org.springframework.core.io.buffer.NettyDataBuffer;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
+import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 
@@ -91,6 +99,22 @@ class PaxosLeaseWebFilterTests {
                 assertThat(response.head()).contains("application/vnd.paxoslease.v1");
             }
         }
+    }
+
+    /** Of the server's memory, which no garbage collector frees. */
+    @Test
+    void keepsNothingOfAFrame() {
+        PaxosLeaseWebFilter filter = echoing(Duration.ofSeconds(10), 64);
+        start(filter);
+        NettyDataBuffer body = new NettyDataBufferFactory(UnpooledByteBufAllocator.DEFAULT).allocateBuffer(5);
+        body.write(new byte[5]);
+        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.post("/paxoslease/messages")
+                .header(HttpHeaders.CONTENT_TYPE, FrameChannels.CONTENT_TYPE)
+                .contentLength(5)
+                .body(Flux.just(body)));
+        filter.filter(exchange, next -> Mono.empty()).block();
+        assertThat(exchange.getResponse().getStatusCode()).isEqualTo(HttpStatus.OK);
+        assertThat(body.isAllocated()).isFalse();
     }
 
     @Test

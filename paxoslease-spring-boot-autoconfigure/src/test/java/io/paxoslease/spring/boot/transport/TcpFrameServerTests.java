@@ -280,6 +280,22 @@ class TcpFrameServerTests {
             assertThat(slow.isClosedByPeer()).isTrue();
         }
 
+        /** However often a byte of it comes. */
+        @Test
+        void ofTimeForAFrameThatTricklesIn() throws Exception {
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(500), LONG));
+            TcpSender slow = sender(server);
+            assertThat(slow.exchange(frame(5)).status()).isEqualTo(200);
+            slow.out.writeInt(TomcatNode.MAX_FRAME_BYTES);
+            assertThatIOException().isThrownBy(() -> {
+                for (int i = 0; i < 2_000; i++) {
+                    slow.out.write(0);
+                    slow.out.flush();
+                    Thread.sleep(5);
+                }
+            });
+        }
+
         @Test
         void ofTimeUntilTheFirstValidFrame() throws Exception {
             TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(200), LONG));
