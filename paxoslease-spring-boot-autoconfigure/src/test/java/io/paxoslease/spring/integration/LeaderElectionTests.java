@@ -491,14 +491,24 @@ class LeaderElectionTests {
         }
     }
 
-    /** Closes its application as soon as it leads. */
-    @Configuration
-    static class ClosingApplication extends Application {
+    /** Is closed by its candidate. */
+    abstract static class EndingApplication extends Application {
 
         final CountDownLatch closed = new CountDownLatch(1);
 
         @Autowired
         ConfigurableApplicationContext application;
+
+        void end() {
+            application.close();
+            calls.add("closed");
+            closed.countDown();
+        }
+    }
+
+    /** Closes its application as soon as it leads. */
+    @Configuration
+    static class ClosingApplication extends EndingApplication {
 
         @Override
         @Bean
@@ -507,9 +517,7 @@ class LeaderElectionTests {
                 @Override
                 public void onGranted(Context granted) {
                     super.onGranted(granted);
-                    application.close();
-                    calls.add("closed");
-                    closed.countDown();
+                    end();
                 }
             };
         }
@@ -517,12 +525,7 @@ class LeaderElectionTests {
 
     /** Closes its application when it leads no more. */
     @Configuration
-    static class LeavingApplication extends Application {
-
-        final CountDownLatch closed = new CountDownLatch(1);
-
-        @Autowired
-        ConfigurableApplicationContext application;
+    static class LeavingApplication extends EndingApplication {
 
         @Override
         @Bean
@@ -531,9 +534,7 @@ class LeaderElectionTests {
                 @Override
                 public void onRevoked(Context revoked) {
                     super.onRevoked(revoked);
-                    application.close();
-                    calls.add("closed");
-                    closed.countDown();
+                    end();
                 }
             };
         }
