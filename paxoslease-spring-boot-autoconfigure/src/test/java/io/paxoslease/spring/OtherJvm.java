@@ -18,6 +18,17 @@ public final class OtherJvm {
     /** How it ended, and what it printed. */
     public record End(int status, String output) {}
 
+    /** Runs an application without a web server, which goes on until something ends it. */
+    public static End runApplication(Path directory, Class<?> main, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> all = new ArrayList<>(List.of(
+                "--spring.main.web-application-type=none",
+                "--spring.main.banner-mode=off",
+                "--spring.main.keep-alive=true"));
+        all.addAll(List.of(arguments));
+        return run(directory, List.of("-XX:TieredStopAtLevel=1"), main, all.toArray(String[]::new));
+    }
+
     /** Runs it to its end, which must come within a minute. */
     public static End run(Path directory, List<String> options, Class<?> main, String... arguments)
             throws IOException, InterruptedException {

@@ -6,7 +6,6 @@ import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
 import io.paxoslease.spring.OtherJvm;
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
@@ -48,14 +47,7 @@ class ExitingListenerTests {
 
     @Test
     void isNotWaitedFor(@TempDir Path directory) throws Exception {
-        OtherJvm.End end = OtherJvm.run(
-                directory,
-                List.of("-XX:TieredStopAtLevel=1"),
-                App.class,
-                "--spring.main.web-application-type=none",
-                "--spring.main.banner-mode=off",
-                "--spring.main.keep-alive=true",
-                "--paxoslease.leases.jobs.candidate=true");
+        OtherJvm.End end = OtherJvm.runApplication(directory, App.class, "--paxoslease.leases.jobs.candidate=true");
         assertThat(end.status()).isEqualTo(STATUS);
         assertThat(end.output())
                 .contains("also told: acquired jobs", "also told: released jobs")

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.spring.OtherJvm;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
@@ -71,7 +69,7 @@ class ExitingCandidateTests {
 
     @Test
     void isRevokedAndNotWaitedFor(@TempDir Path directory) throws Exception {
-        OtherJvm.End end = run(directory, App.class);
+        OtherJvm.End end = OtherJvm.runApplication(directory, App.class);
         assertThat(end.status()).isEqualTo(STATUS);
         assertThat(end.output()).contains("revoked, which leads: false").doesNotContain("still running");
     }
@@ -79,17 +77,9 @@ class ExitingCandidateTests {
     /** As long as a phase may last, but not for ever: the thread that ends the process has the lock until that ends. */
     @Test
     void isWaitedForInVainIfItWaitsForItself(@TempDir Path directory) throws Exception {
-        OtherJvm.End end = run(directory, SynchronizedApp.class, "--spring.lifecycle.timeout-per-shutdown-phase=1s");
+        OtherJvm.End end = OtherJvm.runApplication(
+                directory, SynchronizedApp.class, "--spring.lifecycle.timeout-per-shutdown-phase=1s");
         assertThat(end.status()).isEqualTo(STATUS);
         assertThat(end.output()).contains("still running").doesNotContain("revoked");
-    }
-
-    private static OtherJvm.End run(Path directory, Class<?> app, String... arguments) throws Exception {
-        List<String> all = new ArrayList<>(List.of(
-                "--spring.main.web-application-type=none",
-                "--spring.main.banner-mode=off",
-                "--spring.main.keep-alive=true"));
-        all.addAll(List.of(arguments));
-        return OtherJvm.run(directory, List.of("-XX:TieredStopAtLevel=1"), app, all.toArray(String[]::new));
     }
 }
