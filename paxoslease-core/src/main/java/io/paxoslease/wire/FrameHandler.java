@@ -16,9 +16,4 @@ public interface FrameHandler {
      * @return the reply
      */
     FrameReply handle(byte[] frame, @Nullable String address);
-
-    /** Handles one frame from wherever. */
-    default FrameReply handle(byte[] frame) {
-        return handle(frame, null);
-    }
 }

@@ -132,7 +132,7 @@ final class FrameWire implements Wire {
                 return;
             }
             long before = ends.framesServed;
-            FrameReply answer = ends.server.handle(frame);
+            FrameReply answer = ends.server.handle(frame, null);
             boolean admitted = answer.status() == 200 || ends.framesServed != before;
             if (damage != Damage.NONE) {
                 simulation.count(Happening.DAMAGED_FRAME_REFUSED, true);

@@ -270,7 +270,7 @@ final class CostSimulation {
             CompletableFuture<FrameReply> answer = new CompletableFuture<>();
             underWay++;
             events.add(nowNanos + delayNanos(), () -> {
-                FrameReply reply = servers.get(member).handle(frame);
+                FrameReply reply = servers.get(member).handle(frame, null);
                 count(frame, reply);
                 events.add(nowNanos + delayNanos(), () -> {
                     answer.complete(reply);

@@ -140,8 +140,8 @@ class FrameServerTests {
         void aFrameThatComesTwiceIsHandledOnce() throws Exception {
             long session = open(Samples.NODE_1, 1);
             byte[] frame = FrameCodec.encode(frame(session, 2, oneRequest()), mac);
-            assertThat(server.handle(frame).status()).isEqualTo(200);
-            FrameReply second = server.handle(frame);
+            assertThat(server.handle(frame, null).status()).isEqualTo(200);
+            FrameReply second = server.handle(frame, null);
             assertThat(second.status()).isEqualTo(409);
             assertThat(FrameCodec.decodeAnswer(second.body(), oneRequest()).status())
                     .isEqualTo(Status.REPLAYED);
@@ -232,8 +232,10 @@ class FrameServerTests {
             server = server(Samples.settings(Samples.SECRET, Samples.OTHER_SECRET));
             for (String secret : List.of(Samples.SECRET, Samples.OTHER_SECRET)) {
                 mac = Samples.mac(secret);
-                FrameReply reply = server.handle(FrameCodec.encode(
-                        Samples.hello(Samples.NODE_1, "node-2", secret.equals(Samples.SECRET) ? 1 : 2), mac));
+                FrameReply reply = server.handle(
+                        FrameCodec.encode(
+                                Samples.hello(Samples.NODE_1, "node-2", secret.equals(Samples.SECRET) ? 1 : 2), mac),
+                        null);
                 assertThat(reply.status()).isEqualTo(200);
                 assertThat(mac.matches(reply.body())).isTrue();
             }
@@ -246,16 +248,17 @@ class FrameServerTests {
             long session = open(Samples.NODE_1, 1);
             byte[] frame = FrameCodec.encode(frame(session, 2, oneRequest()), mac);
             for (int bit = 0; bit < frame.length * 8; bit++) {
-                int status = server.handle(FrameCodecTests.flip(frame, bit)).status();
+                int status =
+                        server.handle(FrameCodecTests.flip(frame, bit), null).status();
                 assertThat(status).as("bit " + bit).isEqualTo(bit < 8 ? 409 : 401);
             }
             for (int length = 0; length < frame.length; length++) {
-                assertThat(server.handle(Arrays.copyOf(frame, length)).status())
+                assertThat(server.handle(Arrays.copyOf(frame, length), null).status())
                         .as("length " + length)
                         .isIn(400, 401);
             }
             assertThat(acceptor.handled).isEmpty();
-            assertThat(server.handle(frame).status()).isEqualTo(200);
+            assertThat(server.handle(frame, null).status()).isEqualTo(200);
         }
     }
 
@@ -265,7 +268,7 @@ class FrameServerTests {
         @Test
         void tooLongFramesAreNotRead() {
             byte[] huge = new byte[100 * 1024 * 1024];
-            FrameReply reply = server.handle(huge);
+            FrameReply reply = server.handle(huge, null);
             assertThat(reply.status()).isEqualTo(413);
             assertThat(new String(reply.body(), UTF_8)).isEqualTo("reads frames of up to 262144 bytes");
         }
@@ -274,7 +277,7 @@ class FrameServerTests {
         void anotherVersionIsNamed() {
             byte[] frame = FrameCodec.encode(hello(), null);
             frame[0] = 2;
-            FrameReply reply = server.handle(frame);
+            FrameReply reply = server.handle(frame, null);
             assertThat(reply.status()).isEqualTo(409);
             assertThat(new String(reply.body(), UTF_8))
                     .isEqualTo("speaks protocol version 1, the frame is of version 2");
@@ -283,7 +286,7 @@ class FrameServerTests {
         @Test
         void aMalformedFrameIsRefusedWithASentence() {
             byte[] frame = FrameCodec.encode(hello(), null);
-            FrameReply reply = server.handle(Arrays.copyOf(frame, 20));
+            FrameReply reply = server.handle(Arrays.copyOf(frame, 20), null);
             assertThat(reply.status()).isEqualTo(400);
             assertThat(new String(reply.body(), UTF_8)).isEqualTo("The frame ends within the nonce");
         }
@@ -461,7 +464,7 @@ class FrameServerTests {
             long session = open(Samples.NODE_1, 1);
             byte[] frame = FrameCodec.encode(frame(session, 2, oneRequest()), null);
             for (int bit = 0; bit < frame.length * 8; bit++) {
-                assertThat(server.handle(FrameCodecTests.flip(frame, bit)).status())
+                assertThat(server.handle(FrameCodecTests.flip(frame, bit), null).status())
                         .as("bit " + bit)
                         .isIn(200, 400, 401, 409);
             }
@@ -487,7 +490,7 @@ class FrameServerTests {
                     new FrameServer(Samples.NODE_2, Samples.settings(), acceptor, WireListener.NONE, Samples.random(1));
             for (int i = 0; i < rounds; i++) {
                 byte[] garbage = random.nextBoolean() ? noise(random) : mutated(frames[random.nextInt(2)], random);
-                int status = quiet.handle(garbage).status();
+                int status = quiet.handle(garbage, null).status();
                 if (status != 400 && status != 401 && status != 409 && status != 200) {
                     throw new AssertionError("Seed 42, round " + i + ": " + status);
                 }
@@ -542,13 +545,13 @@ class FrameServerTests {
     }
 
     private AnswerFrame send(int status, RequestFrame frame) throws Exception {
-        FrameReply reply = server.handle(FrameCodec.encode(frame, mac));
+        FrameReply reply = server.handle(FrameCodec.encode(frame, mac), null);
         assertThat(reply.status()).isEqualTo(status);
         return FrameCodec.decodeAnswer(reply.body(), frame.requests());
     }
 
     private void assertText(int status, String text, RequestFrame frame) {
-        FrameReply reply = server.handle(FrameCodec.encode(frame, mac));
+        FrameReply reply = server.handle(FrameCodec.encode(frame, mac), null);
         assertThat(reply.status()).isEqualTo(status);
         assertThat(new String(reply.body(), UTF_8)).isEqualTo(text);
         assertThat(acceptor.handled).isEmpty();

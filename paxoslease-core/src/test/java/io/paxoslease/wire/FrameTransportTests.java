@@ -73,7 +73,7 @@ class FrameTransportTests {
             connect();
             send("a");
             Held held = begin();
-            held.reply().complete(servers.get(PEER).handle(held.frame()));
+            held.reply().complete(servers.get(PEER).handle(held.frame(), null));
             assertThat(told).containsExactly("1 answered a");
         }
 
@@ -622,7 +622,7 @@ class FrameTransportTests {
             connect();
             send("before");
             Held held = begin();
-            FrameReply early = servers.get(PEER).handle(held.frame());
+            FrameReply early = servers.get(PEER).handle(held.frame(), null);
             held.reply().complete(early);
             thread.runAll();
             told.clear();
@@ -699,7 +699,7 @@ class FrameTransportTests {
             useSecrets();
             send("a");
             Held held = begin();
-            FrameReply reply = servers.get(PEER).handle(held.frame());
+            FrameReply reply = servers.get(PEER).handle(held.frame(), null);
             AnswerCheck check = new AnswerCheck(Samples.settings(Samples.SECRET), Samples.mac(Samples.SECRET));
             assertThat(check.judge(reply, held.decoded()).kind()).isEqualTo(Verdict.Kind.ANSWERED);
             for (int bit = 0; bit < reply.body().length * 8; bit++) {
@@ -728,8 +728,8 @@ class FrameTransportTests {
             connect();
             send("a");
             Held held = begin();
-            servers.get(PEER).handle(held.frame());
-            held.reply().complete(servers.get(PEER).handle(held.frame()));
+            servers.get(PEER).handle(held.frame(), null);
+            held.reply().complete(servers.get(PEER).handle(held.frame(), null));
             thread.runAll();
             assertThat(told).containsExactly("1 unanswered a");
             assertThat(status().problem()).isEqualTo("got a frame twice or late");
@@ -775,7 +775,7 @@ class FrameTransportTests {
                 answer(PEER);
             }
             Held held = channel.take(PEER);
-            held.reply().complete(forgery.apply(servers.get(PEER).handle(held.frame())));
+            held.reply().complete(forgery.apply(servers.get(PEER).handle(held.frame(), null)));
             thread.runAll();
             assertThat(status().problem()).isEqualTo(problem);
             assertThat(status().reachable()).isFalse();
@@ -923,7 +923,7 @@ class FrameTransportTests {
             connect();
             send("a");
             Held held = begin();
-            FrameReply reply = servers.get(PEER).handle(held.frame());
+            FrameReply reply = servers.get(PEER).handle(held.frame(), null);
             clock.advance(Duration.ofMillis(349));
             transport.tick();
             assertThat(told).isEmpty();
@@ -1272,7 +1272,7 @@ class FrameTransportTests {
         if (server == null) {
             held.reply().completeExceptionally(new IOException("connection refused"));
         } else {
-            held.reply().complete(server.handle(held.frame()));
+            held.reply().complete(server.handle(held.frame(), null));
         }
         thread.runAll();
     }
@@ -1363,7 +1363,7 @@ class FrameTransportTests {
 
         @Override
         public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
-            return CompletableFuture.completedFuture(servers.get(member).handle(frame));
+            return CompletableFuture.completedFuture(servers.get(member).handle(frame, null));
         }
 
         @Override

@@ -26,7 +26,7 @@ final class LocalFrameChannel implements FrameChannel {
         FrameHandler server = servers.get(member);
         return server == null
                 ? CompletableFuture.failedFuture(new IOException("connection refused"))
-                : CompletableFuture.supplyAsync(() -> server.handle(frame), executor);
+                : CompletableFuture.supplyAsync(() -> server.handle(frame, null), executor);
     }
 
     @Override

@@ -36,7 +36,7 @@ class MemberLinkTests {
     }
 
     private void answer(Exchange exchange) {
-        FrameReply reply = member.handle(FrameCodec.encode(exchange.frame(), null));
+        FrameReply reply = member.handle(FrameCodec.encode(exchange.frame(), null), null);
         assertThat(link.end(exchange, check.judge(reply, exchange.frame()), false, now))
                 .isNotNull();
     }

@@ -230,7 +230,7 @@ class PaxosLeaseActuateAutoConfigurationTests {
                     .withBean("own", WireListener.class, () -> own)
                     .run(context -> {
                         assertThat(context).hasNotFailed();
-                        context.getBean(FrameServer.class).handle(new byte[1]);
+                        context.getBean(FrameServer.class).handle(new byte[1], null);
                         assertThat(heard).containsExactly("frame malformed");
                         assertThat(context.getBean(MeterRegistry.class)
                                         .get("paxoslease.messages")
