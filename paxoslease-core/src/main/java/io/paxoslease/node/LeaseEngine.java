@@ -38,6 +38,8 @@ final class LeaseEngine {
     /** After how many parked leases no others are looked for in one event. */
     private static final int PARKED_PER_EVENT = 512;
 
+    private static final String TAKEN_HERE = "this node itself seeks or holds the lease already";
+
     private final Incarnation self;
     private final Proposer proposer;
     private final Majority majority;
@@ -80,7 +82,7 @@ final class LeaseEngine {
         Candidacy candidacy = findOrMake(claim.resource);
         settle(candidacy, now, out);
         if (claim.kind == Claim.Kind.ONCE && !candidacy.claims.isEmpty()) {
-            out.notices.add(new Notice.Unavailable(claim, "this node itself seeks or holds the lease already"));
+            out.notices.add(new Notice.Unavailable(claim, TAKEN_HERE));
             reschedule(candidacy, now);
             return;
         }
@@ -518,8 +520,9 @@ final class LeaseEngine {
     }
 
     private void endWithout(Candidacy candidacy, Claim claim, Now now, Output out) {
+        String reason = candidacy.isHeldHere() ? TAKEN_HERE : candidacy.lastReason;
         end(candidacy, claim, now, out);
-        out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
+        out.notices.add(new Notice.Unavailable(claim, reason));
     }
 
     /** The one timer of a candidacy: the earliest of what it waits for. */

@@ -387,6 +387,21 @@ class LeaseEngineTests {
         }
 
         @Test
+        void areToldThatThisNodeHadTheLeaseAndNotWhatTheLastAttemptMet() {
+            Claim holder = Claim.standing("r", LEASE, 0);
+            engine.submit(holder, at(0), out);
+            engine.onUnanswered(0, out.requests.get(0), at(1), out);
+            engine.onTime(at(1_000), out);
+            deliver(at(1_000));
+            assertThat(holder.tenure).isNotNull();
+            Claim claim = waiting(3_000);
+
+            engine.onTime(at(3_000), out);
+            assertThat(out.notices)
+                    .contains(new Notice.Unavailable(claim, "this node itself seeks or holds the lease already"));
+        }
+
+        @Test
         void becomeTheCandidateInTheirOrderAndEndAtTheirTimeAllTheSame() {
             Claim holder = Claim.standing("r", LEASE, 0);
             take(holder);
