@@ -22,6 +22,9 @@ public final class FrameChannels {
     /** The status of an answer in a frame to one that was not accepted. */
     static final int NOT_ACCEPTED = 409;
 
+    /** Frames begin with their version, which is below; plain texts begin with a letter. */
+    private static final int FIRST_TEXT_BYTE = 32;
+
     private FrameChannels() {}
 
     /** Whether the content type of a request, which may be missing, says that its body is a frame. */
@@ -30,9 +33,12 @@ public final class FrameChannels {
         return type.equalsIgnoreCase(CONTENT_TYPE);
     }
 
-    /** The media type of a reply's body: 200 and 409 are answered with a frame, all else in words. */
+    /** The media type of a reply's body: 200 is answered with a frame, 409 too unless it begins like a text, all else in words. */
     static String contentType(FrameReply reply) {
-        return reply.status() == OK || reply.status() == NOT_ACCEPTED ? CONTENT_TYPE : TEXT;
+        byte[] body = reply.body();
+        boolean frame = reply.status() == OK
+                || (reply.status() == NOT_ACCEPTED && body.length > 0 && body[0] < FIRST_TEXT_BYTE);
+        return frame ? CONTENT_TYPE : TEXT;
     }
 
     /**

@@ -104,11 +104,17 @@ class PaxosLeaseServletTests {
                 sender(closing(TomcatNode.start(servlet))).write(post("x")).response();
         assertThat(response.status()).isEqualTo(status);
         assertThat(response.body()).isEqualTo("reason");
-        assertThat(response.head())
-                .contains(
-                        status == 409
-                                ? "Content-Type: application/vnd.paxoslease.v1\r\n"
-                                : "Content-Type: text/plain;charset=UTF-8\r\n");
+        assertThat(response.head()).contains("Content-Type: text/plain;charset=UTF-8\r\n");
+    }
+
+    @Test
+    void saysThatAFrameAnswersAFrameThatWasNotAccepted() throws Exception {
+        PaxosLeaseServlet servlet =
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(409, new byte[] {1, 1})));
+        RawSender.Response response =
+                sender(closing(TomcatNode.start(servlet))).write(post("x")).response();
+        assertThat(response.status()).isEqualTo(409);
+        assertThat(response.head()).contains("Content-Type: application/vnd.paxoslease.v1\r\n");
     }
 
     @Test
