@@ -3,9 +3,11 @@ package io.paxoslease.spring.boot;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.annotation.MergedAnnotation;
-import org.springframework.core.convert.ConversionException;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
@@ -24,20 +26,21 @@ final class OnSwitchCondition extends SpringBootCondition {
     }
 
     private static boolean isOn(Environment environment, String property, boolean byDefault) {
-        String text = environment.getProperty(property);
-        if (text == null) {
+        Binder binder = Binder.get(environment);
+        BindResult<String> text = binder.bind(property, String.class);
+        if (!text.isBound()) {
             return byDefault;
         }
         Boolean value = null;
         try {
-            value = environment.getProperty(property, Boolean.class);
-        } catch (ConversionException noTruthValue) {
+            value = binder.bind(property, Boolean.class).orElse(null);
+        } catch (BindException noTruthValue) {
             // Told below, as an empty one.
         }
         if (value == null) {
             throw new InvalidCellConfigurationException(
                     property,
-                    text,
+                    text.get(),
                     "it is neither true nor false",
                     "Set it to true or false, or leave it out, which means " + byDefault + ".");
         }

@@ -26,6 +26,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
@@ -81,9 +83,11 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     public void setBeanFactory(BeanFactory beanFactory) {
         super.setBeanFactory(beanFactory);
         this.definitions = beanFactory instanceof ConfigurableListableBeanFactory listable ? listable : null;
+        // A placeholder without a value is told with the other settings.
+        BindResult<String> defaultLease = Binder.get(environment).bind("paxoslease.default-lease", String.class);
         GuardedMethods found = new GuardedMethods(
                 new EmbeddedValueResolver((ConfigurableBeanFactory) beanFactory),
-                environment.getProperty("paxoslease.default-lease", "leader"));
+                defaultLease.isBound() ? defaultLease.get() : "leader");
         this.methods = found;
         this.advisor = new DefaultPointcutAdvisor(
                 new StaticMethodMatcherPointcut() {

@@ -90,6 +90,17 @@ class PaxosLeaseAutoConfigurationTests {
     }
 
     @Test
+    void aPlaceholderWithoutAValueInTheDefaultLeaseFailsTheStartInWords() {
+        plain.withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
+                .withPropertyValues("paxoslease.default-lease=${PAXOSLEASE_TESTS_NO_SUCH_VARIABLE}")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidCellConfigurationException.class)
+                        .hasMessageStartingWith("Property paxoslease.default-lease = '${"));
+    }
+
+    @Test
     void aStandaloneNodeExposesNothing() {
         web.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ServletRegistrationBean.class));
     }

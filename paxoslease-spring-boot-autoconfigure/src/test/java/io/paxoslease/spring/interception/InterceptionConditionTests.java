@@ -55,7 +55,7 @@ class InterceptionConditionTests {
 
     /** Without guards jobs run on every node: not because of a misspelt word. */
     @ParameterizedTest
-    @ValueSource(strings = {"ture", ""})
+    @ValueSource(strings = {"ture", "", "${PAXOSLEASE_TESTS_NO_SUCH_VARIABLE}"})
     void aValueThatIsNoTruthValueFailsTheStart(String value) {
         Guarded.context(new FakeLeases())
                 .withBean(Job.class)
