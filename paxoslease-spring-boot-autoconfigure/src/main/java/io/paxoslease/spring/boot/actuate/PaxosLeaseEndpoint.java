@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot.actuate;
 
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.NodeSettings;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -77,9 +78,7 @@ public final class PaxosLeaseEndpoint {
      */
     @WriteOperation
     public LeaseDescriptor act(@Selector String name, @Nullable String action) {
-        if (node.lease(name).isEmpty()) {
-            throw unknown(name);
-        }
+        LeaseStatus known = node.lease(name).orElseThrow(() -> unknown(name));
         Optional<LeaderElection> election = node.existingElection(name);
         switch (action == null ? "" : action) {
             case "start" -> {
@@ -87,7 +86,10 @@ public final class PaxosLeaseEndpoint {
                 node.election(name).start();
             }
             case "stop" -> election.orElseThrow(() -> noElection(name)).stop();
-            case "resign" -> election.orElseThrow(() -> noElection(name)).resign();
+            case "resign" ->
+                election.filter(candidate -> candidate.isLeader() || !known.heldHere())
+                        .orElseThrow(() -> noElection(name))
+                        .resign();
             default ->
                 throw new LeaseActionException(
                         LeaseActionException.BAD_REQUEST,

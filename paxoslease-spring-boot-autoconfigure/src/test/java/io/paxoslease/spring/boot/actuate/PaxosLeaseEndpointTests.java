@@ -337,9 +337,14 @@ class PaxosLeaseEndpointTests {
             assertThat(test.node.election("leader").isLeader()).isTrue();
         }
 
-        @Test
-        void aLeaseWithoutElectionCannotBeResigned() {
+        /** Also where a guard has made an election of the same name that does not stand. */
+        @ParameterizedTest
+        @ValueSource(booleans = {false, true})
+        void aLeaseThatNoElectionWonCannotBeResigned(boolean election) {
             assertThat(test.node.tryAcquire("job", Duration.ofSeconds(5))).isPresent();
+            if (election) {
+                test.node.election("job");
+            }
 
             TestServer.around(test)
                     .run(client -> post(client, "job", "{\"action\": \"resign\"}")
