@@ -16,20 +16,27 @@ final class Words {
             return "";
         }
         StringBuilder clean = new StringBuilder(Math.min(text.length(), MAX_CHARS + 1));
-        for (int i = 0; i < text.length(); i++) {
+        int codePoint;
+        for (int i = 0; i < text.length(); i += Character.charCount(codePoint)) {
             if (clean.length() >= MAX_CHARS) {
                 return clean.append('…').toString();
             }
-            char unit = text.charAt(i);
-            boolean plain = !Character.isISOControl(unit)
-                    && !Character.isSurrogate(unit)
-                    && Character.isDefined(unit)
-                    && Character.getType(unit) != Character.FORMAT
-                    && Character.getType(unit) != Character.LINE_SEPARATOR
-                    && Character.getType(unit) != Character.PARAGRAPH_SEPARATOR;
-            clean.append(plain ? unit : '?');
+            codePoint = text.codePointAt(i);
+            clean.appendCodePoint(isPlain(codePoint) ? codePoint : '?');
         }
         return clean.toString();
+    }
+
+    private static boolean isPlain(int codePoint) {
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
     }
 
     /** What went wrong, by the innermost of the failures that only wrap others. */

@@ -301,6 +301,18 @@ class FrameServerTests {
                     .containsExactly(java.util.Map.entry("node-1", "the cell is other there and default here"));
         }
 
+        /** Else two names that differ in one of them look the same. */
+        @Test
+        void charactersOfTwoUnitsAreShownAndLoneUnitsAreNot() throws Exception {
+            Cell other = new Cell("x\uD834\uDD1E", Samples.CELL.acceptors());
+            assertRefused(
+                    "the cell is default there and x\uD834\uDD1E here",
+                    Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
+            assertThat(Words.clean("a\uD834\u0007\u200E\u2028\uFFFF\uDD1Eb")).isEqualTo("a??????b");
+            assertThat(Words.clean("\uD834\uDD1E".repeat(1_000)).getBytes(UTF_8))
+                    .hasSizeLessThan(1_000);
+        }
+
         @Test
         void aFrameForAnotherNodeIsRefused() throws Exception {
             assertRefused(
