@@ -54,6 +54,7 @@ record CellConfiguration(
     private static final String SHUTDOWN_PHASE = "spring.lifecycle.timeout-per-shutdown-phase";
     private static final Duration DEFAULT_SHUTDOWN_PHASE = Duration.ofSeconds(30);
     private static final Duration SUSPICIOUSLY_SHORT = Duration.ofMillis(100);
+    private static final Duration HASTY_ROUND = Duration.ofMillis(10);
     private static final int MAX_PORT = 65_535;
 
     /** Checks the properties. */
@@ -447,6 +448,11 @@ record CellConfiguration(
                         configured,
                         "it must be more than zero and less than paxoslease.lease-time = " + words(leaseTime),
                         "Leave it unset, or choose some round trips of your network; an extension must fit into the lease several times.");
+            }
+            if (configured.compareTo(HASTY_ROUND) < 0) {
+                warnings.add("paxoslease.round-timeout is " + words(configured)
+                        + ", so that members count as not reachable although nothing is wrong with them. A number without"
+                        + " a unit means milliseconds; write 1s for one second.");
             }
             return configured;
         }

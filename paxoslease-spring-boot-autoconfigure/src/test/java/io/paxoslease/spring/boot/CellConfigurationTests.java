@@ -619,6 +619,16 @@ class CellConfigurationTests {
             assertThat(configure(setting).standalone()).isTrue();
         }
 
+        /** One second was meant. */
+        @Test
+        void ofARoundThatIsHardlyLongEnoughAreWarnedOf() {
+            assertThat(configure("paxoslease.round-timeout=1").warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("paxoslease.round-timeout is 1ms", "write 1s");
+            assertThat(configure("paxoslease.round-timeout=10ms").warnings()).isEmpty();
+        }
+
         @Test
         void ofARoundAreWhatIsSet() {
             assertThat(configure("paxoslease.round-timeout=300ms").node().roundTimeout())
