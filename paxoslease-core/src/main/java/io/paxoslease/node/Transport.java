@@ -93,7 +93,7 @@ public interface Transport extends AutoCloseable {
      */
     default void onHello(Incarnation sender) {}
 
-    /** Stops; what is queued may be sent or dropped. */
+    /** Stops; what is queued may be sent or dropped. Called again, where the container closes it too, it does nothing. */
     @Override
     void close();
 }

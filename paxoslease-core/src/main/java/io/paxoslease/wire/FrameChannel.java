@@ -23,7 +23,7 @@ public interface FrameChannel extends AutoCloseable {
      */
     CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos);
 
-    /** Closes all connections; exchanges under way fail. */
+    /** Closes all connections; exchanges under way fail. Called again, where the container closes it too, it does nothing. */
     @Override
     void close();
 }
