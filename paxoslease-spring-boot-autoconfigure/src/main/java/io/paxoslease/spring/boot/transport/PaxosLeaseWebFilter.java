@@ -108,12 +108,13 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
             return refuseTooLarge(response);
         }
         if (length >= 0 && length <= SMALL) {
-            return read(request, response);
+            return answer(body(request), request, response);
         }
         if (!largeBodies.tryAcquire()) {
             return refuseAndClose(response, HttpStatus.SERVICE_UNAVAILABLE, "too many large frames at a time");
         }
-        return read(request, response).doFinally(signal -> largeBodies.release());
+        // Until the body is read and handled: how long the sender takes over the answer is its own affair.
+        return answer(body(request).doFinally(signal -> largeBodies.release()), request, response);
     }
 
     /** Why the sender may not be a member, null if it may. */
@@ -137,11 +138,15 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
         return address == null ? null : address.getAddress();
     }
 
-    private Mono<Void> read(ServerHttpRequest request, ServerHttpResponse response) {
+    private Mono<byte[]> body(ServerHttpRequest request) {
         return DataBufferUtils.join(request.getBody(), handler.maxFrameBytes())
                 .map(PaxosLeaseWebFilter::bytes)
                 .defaultIfEmpty(EMPTY)
-                .timeout(bodyTime)
+                .timeout(bodyTime);
+    }
+
+    private Mono<Void> answer(Mono<byte[]> read, ServerHttpRequest request, ServerHttpResponse response) {
+        return read
                 // The sender went away: there is nobody to tell, and nothing to log.
                 .onErrorComplete(failure ->
                         !(failure instanceof DataBufferLimitException || failure instanceof TimeoutException))

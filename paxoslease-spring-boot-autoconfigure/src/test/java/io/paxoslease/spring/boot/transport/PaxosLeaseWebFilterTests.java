@@ -101,6 +101,27 @@ class PaxosLeaseWebFilterTests {
         }
     }
 
+    private static MockServerWebExchange exchangeOfUnknownLength() {
+        return MockServerWebExchange.from(MockServerHttpRequest.post("/paxoslease/messages")
+                .header(HttpHeaders.CONTENT_TYPE, FrameChannels.CONTENT_TYPE)
+                .body("x"));
+    }
+
+    /** Else a few strangers who read nothing could keep the large frames of members out for as long as they like. */
+    @Test
+    void aSenderThatTakesNoAnswerKeepsNoPlace() {
+        PaxosLeaseWebFilter filter = echoing(Duration.ofSeconds(10), 1);
+        start(filter);
+        MockServerWebExchange untaken = exchangeOfUnknownLength();
+        untaken.getResponse().setWriteHandler(body -> Mono.never());
+        filter.filter(untaken, next -> Mono.empty()).subscribe();
+        assertThat(untaken.getResponse().getStatusCode()).isEqualTo(HttpStatus.OK);
+
+        MockServerWebExchange next = exchangeOfUnknownLength();
+        filter.filter(next, further -> Mono.empty()).block();
+        assertThat(next.getResponse().getStatusCode()).isEqualTo(HttpStatus.OK);
+    }
+
     /** Of the server's memory, which no garbage collector frees. */
     @Test
     void keepsNothingOfAFrame() {
