@@ -28,7 +28,10 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
     /** The threads of the jobs that were let run. All that Quartz tells of a firing it tells on one thread, which has no other meanwhile. */
     private final Set<Thread> running = ConcurrentHashMap.newKeySet();
 
-    private final Drain drain = new Drain(running::isEmpty);
+    /** Who stops the application: a job that does it would wait for its own end. */
+    private volatile @Nullable Thread stopper;
+
+    private final Drain drain = new Drain(() -> running.stream().allMatch(thread -> thread == stopper));
 
     /**
      * Creates a listener and makes this node a candidate.
@@ -48,9 +51,10 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
     /**
      * Lets no more jobs run until {@link #resume()}, because the application stops.
      *
-     * @return a stage that completes when no job that was let run runs any more
+     * @return a stage that completes when no job that was let run runs any more, but for one that calls this
      */
     public CompletableFuture<Void> drain() {
+        stopper = Thread.currentThread();
         return drain.begin();
     }
 

@@ -68,6 +68,15 @@ class DrainTests {
         assertThat(over.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
+    /** It would wait for its own end. */
+    @Test
+    void doesNotWaitForTheJobThatStopsTheApplication() throws Exception {
+        CompletableFuture<Boolean> waited = new CompletableFuture<>();
+        run(execution -> waited.complete(!listener.drain().isDone()));
+
+        assertThat(waited).succeedsWithin(10, TimeUnit.SECONDS).isEqualTo(false);
+    }
+
     @Test
     void jobsRunAgainAfterwards() throws Exception {
         assertThat(listener.drain()).isCompleted();
