@@ -3,6 +3,7 @@ package io.paxoslease.spring.bounded;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.LeaseUnavailableException;
+import io.paxoslease.node.LeaseNode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -156,6 +157,11 @@ public final class BoundedLeases implements AutoCloseable {
     /** Whether {@link #close()} was called. */
     public boolean isClosed() {
         return timer.isShutdown();
+    }
+
+    /** Whether the node failed for good, so that there will be no more leases. */
+    public boolean isFailed() {
+        return manager instanceof LeaseNode node && node.isFailed();
     }
 
     /** Releases every lease, hands out no more and ends the timer. */

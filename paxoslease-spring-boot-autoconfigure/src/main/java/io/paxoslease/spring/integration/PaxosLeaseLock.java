@@ -165,6 +165,9 @@ final class PaxosLeaseLock implements DistributedLock {
                 if (leases.isClosed()) {
                     throw new IllegalStateException("The registry of the lock '" + name + "' is closed");
                 }
+                if (leases.isFailed()) {
+                    throw new IllegalStateException(unavailable.getMessage(), unavailable);
+                }
                 if (wait.equals(firstWait)) {
                     // Perhaps the one that starts the application, and with it the node.
                     LOG.info("Thread " + Thread.currentThread().getName() + " goes on waiting: "

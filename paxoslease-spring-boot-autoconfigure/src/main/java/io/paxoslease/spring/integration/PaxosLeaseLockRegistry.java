@@ -129,7 +129,10 @@ public final class PaxosLeaseLockRegistry
         return PREFIX + lockKey;
     }
 
-    /** Gives up all locks. From then on {@code lock()} throws an {@link IllegalStateException}, and {@code tryLock()} has nothing. */
+    /**
+     * Gives up all locks. From then on {@code lock()} throws an {@link IllegalStateException}, and {@code tryLock()} has nothing. So it is on a node
+     * that failed because of a defect.
+     */
     @Override
     public void close() {
         leases.close();

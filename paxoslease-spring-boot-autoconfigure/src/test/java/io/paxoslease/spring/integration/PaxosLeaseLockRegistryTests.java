@@ -12,10 +12,16 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.NoTransport;
+import io.paxoslease.node.NodeClock;
+import io.paxoslease.node.NodeSettings;
+import io.paxoslease.protocol.Now;
 import io.paxoslease.spring.bounded.BoundedLeases;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
+import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -24,6 +30,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -308,6 +315,45 @@ class PaxosLeaseLockRegistryTests {
         first.obtain(key).unlock();
         assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
                 .isTrue();
+    }
+
+    /** Its caller would wait until the process is restarted, and could not say why. */
+    @Test
+    void aNodeThatFailedLocksNothing() {
+        AtomicBoolean planted = new AtomicBoolean();
+        NodeClock broken = new NodeClock() {
+            @Override
+            public Now now() {
+                return planted.getAndSet(false) ? null : SYSTEM.now();
+            }
+
+            @Override
+            public boolean isDriven() {
+                return true;
+            }
+        };
+        try (LeaseNode node = new LeaseNode(
+                        NodeSettings.standalone("broken", LocalCell.leaseTime()),
+                        new NoTransport(),
+                        new SplittableRandom(1),
+                        broken);
+                PaxosLeaseLockRegistry registry = new PaxosLeaseLockRegistry(node, LocalCell.leaseTime())) {
+            node.openAcceptor();
+            node.start();
+            node.tryAcquire("held", LocalCell.leaseTime()).orElseThrow().autoExtend();
+            planted.set(true);
+            node.onTime();
+            assertThat(node.isFailed()).isTrue();
+
+            Future<?> locking = otherThread.submit(() -> registry.obtain(key).lock());
+
+            assertThat(locking)
+                    .failsWithin(SOON)
+                    .withThrowableOfType(ExecutionException.class)
+                    .havingCause()
+                    .isInstanceOf(IllegalStateException.class)
+                    .withMessageContaining("this node failed because of a defect; restart it");
+        }
     }
 
     @Test
