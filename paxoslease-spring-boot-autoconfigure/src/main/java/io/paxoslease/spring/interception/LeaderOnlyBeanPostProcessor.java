@@ -21,11 +21,11 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
@@ -45,7 +45,8 @@ import org.springframework.util.ClassUtils;
  * guard goes behind asynchronous execution (the lease is asked for on the thread that runs the method) and before everything else,
  * transactions for example. Spring's retries come later and go before it, so that each attempt asks for the lease.
  */
-public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+        implements InstantiationAwareBeanPostProcessor {
 
     private static final long serialVersionUID = 1L;
 
@@ -106,6 +107,25 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
             guardedLeases = known;
         }
         return known;
+    }
+
+    /** Before Spring calls anything on the bean itself. */
+    @Override
+    public boolean postProcessAfterInstantiation(Object bean, String beanName) {
+        Class<?> type = ClassUtils.getUserClass(bean);
+        if (!candidates.mayBeGuarded(type)) {
+            return true;
+        }
+        refuseCallbacksOfTheDefinition(beanName, type);
+        if (!checked.contains(type)) {
+            MethodIntrospector.selectMethods(
+                            type, (Method method) -> StartUpCalls.isCallback(method, type) ? Boolean.TRUE : null)
+                    .keySet()
+                    .forEach(method -> {
+                        throw calledOnTheBeanItself(method, beanName);
+                    });
+        }
+        return true;
     }
 
     @Override
@@ -181,7 +201,6 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     /** Fails unless all that is annotated is guarded; remembers the leases. */
     private void check(Object bean, String beanName, Class<?> targetClass) {
         Class<?> type = ClassUtils.getUserClass(targetClass);
-        refuseCallbacksOfTheDefinition(beanName, type);
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
         Class<?> checkedAs = byInterface && !type.isInterface() ? bean.getClass() : type;
         if (checked.contains(checkedAs)) {
@@ -240,9 +259,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     /** For each bean, because another one of the class may be defined without. */
     private void refuseCallbacksOfTheDefinition(String beanName, Class<?> type) {
         ConfigurableListableBeanFactory factory = definitions;
-        if (factory == null
-                || !factory.containsBeanDefinition(beanName)
-                || (factory.isFactoryBean(beanName) && !FactoryBean.class.isAssignableFrom(type))) {
+        if (factory == null || !factory.containsBeanDefinition(beanName)) {
             return;
         }
         StartUpCalls.callbacks(factory.getMergedBeanDefinition(beanName), type)
@@ -272,9 +289,6 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     "Call LeaseManager.acquire inside the method to wait for the lease, or do the work in a listener of"
                             + " LeaseAcquiredEvent; if the annotation is on the class, it may be moved to the methods that"
                             + " need it.");
-        }
-        if (StartUpCalls.isCallback(method, type)) {
-            throw calledOnTheBeanItself(method, beanName);
         }
         if (StartUpCalls.isOneTimeTaskAtOnce(method)) {
             throw GuardedMethods.unguardable(

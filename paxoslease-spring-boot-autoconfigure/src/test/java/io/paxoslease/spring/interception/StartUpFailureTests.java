@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import kotlin.coroutines.Continuation;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
@@ -278,9 +279,13 @@ class StartUpFailureTests {
     }
 
     static class Initialized {
+        static final AtomicInteger RUNS = new AtomicInteger();
+
         @PostConstruct
         @LeaderOnly
-        public void init() {}
+        public void init() {
+            RUNS.incrementAndGet();
+        }
     }
 
     static class Destroyed {
@@ -306,6 +311,13 @@ class StartUpFailureTests {
     @ValueSource(classes = {Initialized.class, Destroyed.class, InitializedBean.class, DestroyedBean.class})
     void refusesCallbacksThatComeNotThroughTheProxy(Class<?> bean) {
         startingWith(bean).hasMessageContaining("on the bean itself").hasMessageContaining("LeaseManager.acquire");
+    }
+
+    /** Each attempt to start would run it once, on every node. */
+    @Test
+    void refusesACallbackBeforeItRuns() {
+        startingWith(Initialized.class).hasMessageContaining("on the bean itself");
+        assertThat(Initialized.RUNS).hasValue(0);
     }
 
     @LeaderOnly
