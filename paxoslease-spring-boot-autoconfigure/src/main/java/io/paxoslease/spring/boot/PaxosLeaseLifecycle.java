@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.logging.Log;
@@ -66,6 +67,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private @Nullable ApplicationContext context;
     /** The elections that go on when the context is started again, whoever started them. */
     private final List<LeaderElection> stopped = new CopyOnWriteArrayList<>();
+
+    /** The leases whose election this started once. Whoever stopped one since then wants it stopped. */
+    private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
     private volatile boolean managementServer;
     private boolean nodeStarted;
@@ -318,7 +322,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     private void startElection(String name) {
-        node.startNeeded(name, this);
+        if (begun.add(name)) {
+            node.startNeeded(name, this);
+        }
     }
 
     /** The leases that this node is a candidate for as soon as the application is ready. */

@@ -91,6 +91,23 @@ class PaxosLeaseLifecycleTests {
         });
     }
 
+    /** As an operator does by the endpoint, until somebody starts it. */
+    @Test
+    void aConfiguredElectionThatWasStoppedStaysSoWhenTheContextIsStartedAgain() {
+        runner.withPropertyValues("paxoslease.leases.a.candidate=true", "paxoslease.leases.b.candidate=true")
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    await().until(() -> leads(context, "a"));
+                    context.getBean(LeaseManager.class).election("a").stop();
+                    restart(context, "b");
+
+                    await().until(() -> leads(context, "b"));
+                    assertThat(context.getBean(LeaseNode.class).startedElections())
+                            .extracting(LeaderElection::name)
+                            .containsExactly("b");
+                });
+    }
+
     static class Slow {
         private final CountDownLatch begun = new CountDownLatch(1);
         private final CountDownLatch mayEnd = new CountDownLatch(1);
