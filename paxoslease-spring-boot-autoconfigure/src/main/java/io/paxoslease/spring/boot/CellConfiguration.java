@@ -328,6 +328,7 @@ record CellConfiguration(
             String configured = properties.nodeId();
             if (configured != null && !configured.isBlank()) {
                 warnIfProposerOnly(configured, members);
+                warnIfPortIsDrawn(configured, members);
                 return name("node-id", configured);
             }
             Integer port = properties.transport() == Transport.TCP
@@ -366,6 +367,15 @@ record CellConfiguration(
                 warnings.add(
                         "Node '" + nodeId + "' is not one of the members " + members.keySet()
                                 + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
+            }
+        }
+
+        private void warnIfPortIsDrawn(String nodeId, Map<String, URI> members) {
+            if (members.containsKey(nodeId) && properties.transport() != Transport.TCP && listeningPort() == 0) {
+                warnings.add("Node '" + nodeId
+                        + "' is a member, but the port of its web server is drawn (server.port=0):"
+                        + " nobody reaches it at " + members.get(nodeId) + ", and a process that listens there may have"
+                        + " its name and vote too. Set the port; for leases in tests use @AutoConfigureTestLeases.");
             }
         }
 

@@ -294,6 +294,19 @@ class CellConfigurationTests {
             assertThat(cell.warnings()).singleElement().asString().contains("'box'", "[a, b, c]", "proposer-only");
         }
 
+        /** As in a test of an application whose node id is set: the member of that name may run elsewhere, and two would vote for it. */
+        @Test
+        void ofAMemberIsWarnedOfWhereThePortIsDrawn() {
+            assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=b", "server.port=0"))
+                            .warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("'b'", "server.port=0", "http://localhost:8082", "@AutoConfigureTestLeases");
+            assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=b", "server.port=9999"))
+                            .warnings())
+                    .isEmpty();
+        }
+
         @Test
         void thatIsNotAMemberIsReportedAsProposerOnly() {
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).warnings())
