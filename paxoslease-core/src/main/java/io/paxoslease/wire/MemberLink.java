@@ -33,6 +33,8 @@ final class MemberLink {
     /** How often it is told that the reason is another one by now, until the member is reachable again. */
     private static final int MOST_CHANGES_TOLD = 2;
 
+    private static final String TIME_OUT = "time-out";
+
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int MOST_UNDER_WAY = 2;
@@ -76,10 +78,12 @@ final class MemberLink {
     private boolean reachable;
     private boolean refused;
     private @Nullable String problem;
-    /** How many exchanges in a row had this problem. */
+    /** The problem; the same for all time-outs, whose words change with the time limit. */
+    private @Nullable String reason;
+    /** How many exchanges in a row had this reason. */
     private int lasting;
 
-    private @Nullable String toldProblem;
+    private @Nullable String toldReason;
     private int changesTold;
     private @Nullable AcceptorState state;
     private long nextProbeNanos;
@@ -237,7 +241,7 @@ final class MemberLink {
         } else if (timedOut) {
             timeLimit.onTimeOut();
         }
-        note(verdict);
+        note(verdict, timedOut);
         nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
         return new Ended(unanswered, news(), good, nextProbeNanos);
     }
@@ -260,12 +264,14 @@ final class MemberLink {
         return join(notHandled.takeAll(), queue.takeAll());
     }
 
-    private void note(Verdict verdict) {
+    private void note(Verdict verdict, boolean timedOut) {
         AnswerFrame answer = verdict.answer();
         reachable = answer != null;
         refused = verdict.kind() == Verdict.Kind.REFUSED;
-        lasting = Objects.equals(problem, verdict.problem()) ? lasting + 1 : 1;
         problem = verdict.problem();
+        String current = timedOut ? TIME_OUT : problem;
+        lasting = Objects.equals(reason, current) ? lasting + 1 : 1;
+        reason = current;
         failures = reachable ? 0 : failures + 1;
         if (answer != null) {
             state = answer.acceptor();
@@ -287,7 +293,7 @@ final class MemberLink {
         }
         changesTold = now == Standing.REACHABLE ? 0 : another ? changesTold + 1 : changesTold;
         standing = now;
-        toldProblem = problem;
+        toldReason = reason;
         String member = "Member " + nodeId + " ";
         return switch (now) {
             case REACHABLE -> member + "is reachable" + (problem == null ? "" : ", but " + problem);
@@ -299,7 +305,7 @@ final class MemberLink {
     private boolean isAnotherReason(Standing now) {
         return now != Standing.REACHABLE
                 && lasting >= FAILURES_BEFORE_NEWS
-                && !Objects.equals(problem, toldProblem)
+                && !Objects.equals(reason, toldReason)
                 && changesTold < MOST_CHANGES_TOLD;
     }
 

@@ -102,8 +102,12 @@ class MemberLinkTests {
         private final List<String> news = new ArrayList<>();
 
         private void lose(String... problems) {
+            lose(false, problems);
+        }
+
+        private void lose(boolean timedOut, String... problems) {
             for (String problem : problems) {
-                MemberLink.Ended ended = link.end(begin(), Verdict.lost(problem), false, now);
+                MemberLink.Ended ended = link.end(begin(), Verdict.lost(problem), timedOut, now);
                 assertThat(ended).isNotNull();
                 if (ended.news() != null) {
                     news.add(ended.news());
@@ -124,6 +128,19 @@ class MemberLinkTests {
             assertThat(news)
                     .containsExactly(
                             "Member node-2 is not reachable: " + REFUSED,
+                            "Member node-2 is still not reachable: " + NOT_FOUND);
+        }
+
+        /** Each time-out doubles the time limit, which its words name. They must not use up what may be told of a host that boots. */
+        @Test
+        void takeTimeOutsForOneReason() {
+            lose(true, "within 100 ms", "within 200 ms", "within 400 ms", "within 800 ms");
+            lose(true, "within 1000 ms", "within 1000 ms", "within 1000 ms");
+            lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, NOT_FOUND);
+            assertThat(news)
+                    .containsExactly(
+                            "Member node-2 is not reachable: within 400 ms",
+                            "Member node-2 is still not reachable: " + REFUSED,
                             "Member node-2 is still not reachable: " + NOT_FOUND);
         }
 
