@@ -23,7 +23,7 @@ final class Sessions {
     enum Entry {
         /** The frame is new: its sequence number is used up now. */
         ENTERED,
-        /** Like ENTERED, but since the sender's last frame another incarnation of its node was heard: two processes with one node id. */
+        /** Like ENTERED, but incarnations of its node take turns: two processes with one node id. */
         ALTERNATED,
         /** There is no such session. */
         UNKNOWN,
@@ -70,11 +70,26 @@ final class Sessions {
         }
     }
 
+    /** Which incarnation of a node was heard last, and how often one came back after another since the last new one. */
+    private static final class Heard {
+        Incarnation last;
+        int returns;
+
+        Heard(Incarnation last) {
+            this.last = last;
+        }
+    }
+
+    /**
+     * A frame of a process that was killed may come when its successor was heard, because the network was cut meanwhile and the system
+     * goes on sending: it comes back once then, and so does its successor.
+     */
+    private static final int MOST_RETURNS = 2;
+
     private final int capacity;
     private final RandomGenerator random;
     private final LinkedHashMap<Incarnation, Session> sessions = new LinkedHashMap<>(16, 0.75f, true);
-    /** By node id the incarnation that was heard last. */
-    private final Map<String, Incarnation> latest = new HashMap<>();
+    private final Map<String, Heard> heard = new HashMap<>();
 
     Sessions(int capacity, RandomGenerator random) {
         this.capacity = capacity;
@@ -94,7 +109,7 @@ final class Sessions {
             session = new Session(sender, address, drawId(), fingerprint, sequence);
             makeRoom();
             sessions.put(sender, session);
-            latest.put(sender.nodeId(), sender);
+            heard.put(sender.nodeId(), new Heard(sender));
             return new Opened(session.id, Entry.ENTERED);
         }
         return new Opened(session.id, enter(sender, session.id, session.fingerprint, sequence));
@@ -121,8 +136,17 @@ final class Sessions {
         if (releases > 0) {
             session.released = Math.max(session.released, sequence);
         }
-        Incarnation last = latest.put(sender.nodeId(), sender);
-        return last == null || last.equals(sender) ? Entry.ENTERED : Entry.ALTERNATED;
+        return takesTurns(sender) ? Entry.ALTERNATED : Entry.ENTERED;
+    }
+
+    private boolean takesTurns(Incarnation sender) {
+        Heard node = heard.computeIfAbsent(sender.nodeId(), id -> new Heard(sender));
+        if (node.last.equals(sender)) {
+            return false;
+        }
+        node.last = sender;
+        node.returns++;
+        return node.returns > MOST_RETURNS;
     }
 
     /** From where the two incarnations of a node came that were heard last; less if that is not known or the same. */
@@ -146,7 +170,7 @@ final class Sessions {
             Iterator<Incarnation> idleLongest = sessions.keySet().iterator();
             Incarnation evicted = idleLongest.next();
             idleLongest.remove();
-            latest.remove(evicted.nodeId(), evicted);
+            heard.computeIfPresent(evicted.nodeId(), (id, node) -> node.last.equals(evicted) ? null : node);
         }
     }
 

@@ -393,21 +393,36 @@ class FrameServerTests {
             assertThat(server.problems()).isEmpty();
         }
 
+        /** The system of a process that was killed sends on for a while what it had taken, as soon as the network lets it. */
+        @Test
+        void framesOfAFormerLifeThatComeLateAreNoProblem() throws Exception {
+            long before = open(first, 1);
+            long after = open(second, 1);
+            send(200, Samples.frame(second, Samples.NODE_2, after, 2, List.of()));
+            send(200, Samples.frame(first, Samples.NODE_2, before, 2, List.of()));
+            send(200, Samples.frame(first, Samples.NODE_2, before, 3, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, after, 3, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, after, 4, List.of()));
+            assertThat(server.problems()).isEmpty();
+        }
+
         @Test
         void twoLivesOfOneNodeInAlternationAreReportedUntilTheyEnd() throws Exception {
             long older = open(first, 1);
             long newer = open(second, 1);
-            AnswerFrame answer = send(200, Samples.frame(first, Samples.NODE_2, older, 2, List.of()));
+            send(200, Samples.frame(first, Samples.NODE_2, older, 2, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, newer, 2, List.of()));
+            AnswerFrame answer = send(200, Samples.frame(first, Samples.NODE_2, older, 3, List.of()));
             assertThat(answer.status()).as("safe by A2").isEqualTo(Status.OK);
             assertThat(server.problems())
                     .containsEntry("node-1", "two processes use this node id; every node needs one of its own");
             clock.advance(Duration.ofSeconds(59));
-            send(200, Samples.frame(second, Samples.NODE_2, newer, 2, List.of()));
-            clock.advance(Duration.ofSeconds(59));
             send(200, Samples.frame(second, Samples.NODE_2, newer, 3, List.of()));
+            clock.advance(Duration.ofSeconds(59));
+            send(200, Samples.frame(second, Samples.NODE_2, newer, 4, List.of()));
             assertThat(server.problems()).isNotEmpty();
             clock.advance(Duration.ofSeconds(2));
-            send(200, Samples.frame(second, Samples.NODE_2, newer, 4, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, newer, 5, List.of()));
             assertThat(server.problems()).isEmpty();
         }
 
@@ -423,6 +438,8 @@ class FrameServerTests {
             server.handle(FrameCodec.encode(Samples.hello(second, "node-2", 1), mac), other);
             server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-3", 0), "node-2", 1), mac), "10.0.0.3");
             server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 2), mac), one);
+            server.handle(FrameCodec.encode(Samples.hello(second, "node-2", 2), mac), other);
+            server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 3), mac), one);
             assertThat(server.problems())
                     .containsEntry(
                             "node-1", "two processes use this node id" + places + "; every node needs one of its own");
