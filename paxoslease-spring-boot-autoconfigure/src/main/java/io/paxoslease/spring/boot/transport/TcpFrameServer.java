@@ -48,6 +48,7 @@ public final class TcpFrameServer implements AutoCloseable {
     private static final int MAX_HANDSHAKES_WAITING = 64;
     private static final int INPUT_BYTES = 64 * 1024;
     private static final long CLOSE_MILLIS = 2_000;
+    private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Which connections come first when one has to go. */
     private static final Comparator<TcpPeer> LEAST_WORTH =
@@ -83,6 +84,9 @@ public final class TcpFrameServer implements AutoCloseable {
     private @Nullable Thread thread;
     private int port;
     private volatile boolean closed;
+
+    /** When it may be logged again that no connections can be accepted. */
+    private long complainAtNanos = System.nanoTime();
 
     /**
      * Prepares the server; there is neither port nor thread before {@link #open}.
@@ -265,14 +269,25 @@ public final class TcpFrameServer implements AutoCloseable {
                 }
             }
         } catch (IOException failure) {
-            LOG.log(Level.DEBUG, who + " could not accept a connection", failure);
             if (socket == null) {
+                complain(failure);
                 SocketFrameChannel.sleepABit();
+            } else {
+                LOG.log(Level.DEBUG, who + " could not accept a connection", failure);
             }
             close(socket);
         } catch (RuntimeException | OutOfMemoryError failure) {
             close(socket);
             throw failure;
+        }
+    }
+
+    /** The others see connections on which nobody answers. Why that is so shows only here. */
+    private void complain(IOException failure) {
+        long nowNanos = System.nanoTime();
+        if (nowNanos - complainAtNanos >= 0) {
+            complainAtNanos = nowNanos + COMPLAINT_NANOS;
+            LOG.log(Level.WARNING, who + " cannot accept connections: " + failure.getMessage());
         }
     }
 
