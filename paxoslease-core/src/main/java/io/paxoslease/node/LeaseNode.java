@@ -176,7 +176,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                             loop.close();
                         }
                     })
-                    && loop.ask(engine::parked) > 0;
+                    && (closing ? !loop.isClosed() : loop.ask(engine::parked) > 0);
         }
         return stopped;
     }

@@ -1193,6 +1193,36 @@ class LeaseNodeTests {
         assertThat(late.get()).succeedsWithin(TIME).isEqualTo(Optional.empty());
     }
 
+    /** A step of closing leaves some leases for the next; here there is nothing left by then but what came in between. */
+    @Test
+    void whatIsTakenWhileTheNodeClosesIsReleasedThoughOthersReleaseTheRest() {
+        List<Lease> leases = new ArrayList<>();
+        AtomicReference<Lease> late = new AtomicReference<>();
+        AtomicBoolean closing = new AtomicBoolean();
+        Silence transport = new Silence() {
+            @Override
+            public void flush() {
+                if (closing.getAndSet(false)) {
+                    leases.forEach(Lease::release);
+                    late.set(taken("late"));
+                }
+            }
+        };
+        node.close();
+        node = new LeaseNode(
+                NodeSettings.standalone("solo", TIME), transport, new SplittableRandom(1), driven(clock::now));
+        node.openAcceptor();
+        node.start();
+        for (int i = 0; i < 5_000; i++) {
+            leases.add(taken("job-" + i));
+        }
+        closing.set(true);
+
+        node.close();
+
+        assertThat(late.get().isHeld()).isFalse();
+    }
+
     @Test
     void anElectionThatIsStartedWhileAllAreEndedCanBeStartedAgain() {
         AtomicBoolean ending = new AtomicBoolean();
