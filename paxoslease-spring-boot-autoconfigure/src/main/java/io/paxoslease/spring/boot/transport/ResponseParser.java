@@ -180,13 +180,10 @@ final class ResponseParser implements ReplyParser {
             throw notHttp("it switches to another protocol");
         } else if (status < 200) {
             part = Part.STATUS_LINE;
-        } else if (status == 204 || status == 304) {
-            part = Part.COMPLETE;
         } else if (chunked && contentLength >= 0) {
             throw notHttp("it has a Content-Length and a Transfer-Encoding");
         } else if (chunked) {
             part = Part.CHUNK_SIZE;
-            headBytes = 0;
         } else if (contentLength < 0 && status == FrameChannels.OK) {
             throw notHttp("it has no Content-Length");
         } else if (contentLength < 0) {

@@ -76,7 +76,7 @@ class ResponseParserTests {
     @Test
     void skipsInterimResponses() throws ProtocolException {
         assertThat(text(read(
-                        "HTTP/1.1 100 Continue\r\nContent-Length: 3\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+                        "HTTP/1.1 100 Continue\r\nContent-Length: 3\r\n\r\nHTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n"
                                 + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")))
                 .isEqualTo("200 ok");
     }
@@ -121,7 +121,9 @@ class ResponseParserTests {
                 "\r\nHTTP/1.1 200 OK\r\n",
                 "HTTP/2 200 OK\r\n",
                 "HTTP/1.2 200 OK\r\n",
+                "HTTP/1.1 20\r\n",
                 "HTTP/1.1 20 OK\r\n",
+                "HTTP/1.1-200 OK\r\n",
                 "HTTP/1.1 099 OK\r\n",
                 "HTTP/1.1 2000 OK\r\n",
                 "HTTP/1.1  200 OK\r\n",
@@ -132,6 +134,7 @@ class ResponseParserTests {
                 "HTTP/1.1 200 OK\r\n: x\r\n",
                 "HTTP/1.1 200 OK\r\nno colon\r\n",
                 "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n",
+                "HTTP/1.1 200 OK\r\nA: b\r\n folded: c\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length : 1\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: \r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n",
@@ -182,6 +185,14 @@ class ResponseParserTests {
         assertThat(new ResponseParser(MAX)
                         .read(bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3E8\r\n" + body
                                 + "\r\n0\r\n\r\n"))
+                        .body())
+                .hasSize(MAX);
+    }
+
+    @Test
+    void takesABodyInManySmallChunks() throws ProtocolException {
+        String chunk = "1;name=" + "x".repeat(20) + "\r\na\r\n";
+        assertThat(read("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.repeat(MAX) + "0\r\n\r\n")
                         .body())
                 .hasSize(MAX);
     }
