@@ -24,7 +24,7 @@ final class AnswerCheck {
 
     Verdict judge(FrameReply reply, RequestFrame asked) {
         byte[] body = reply.body();
-        boolean frame = body.length >= FrameCodec.MIN_BYTES && body[0] >= 0 && body[0] < FIRST_TEXT_BYTE;
+        boolean frame = body.length >= FrameCodec.MIN_BYTES && FrameCodec.version(body) < FIRST_TEXT_BYTE;
         if ((reply.status() == 200 || reply.status() == 409) && frame) {
             return authenticate(body, asked);
         }
@@ -61,7 +61,7 @@ final class AnswerCheck {
             return Verdict.refused(
                     "speaks protocol version " + FrameCodec.version(body) + ", this node speaks " + FrameCodec.VERSION);
         }
-        if (mac == null ? FrameCodec.hasMac(body) : !FrameCodec.hasMac(body) || !mac.matches(body)) {
+        if (mac == null ? FrameCodec.hasMac(body) : !mac.matches(body)) {
             return Verdict.refused(
                     mac == null
                             ? "has a shared secret, this node has none"

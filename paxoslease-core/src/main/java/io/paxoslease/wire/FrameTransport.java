@@ -337,7 +337,7 @@ public final class FrameTransport implements Transport {
         }
         listener.onMessage("frame", ended.good() ? "answered" : "unanswered");
         if (ended.good()) {
-            listener.onRoundTrip(link.nodeId, Math.max(0, now - exchange.sentNanos()));
+            listener.onRoundTrip(link.nodeId, now - exchange.sentNanos());
         }
         begin(running, link);
         if (running.ticker() != null) {
@@ -382,7 +382,6 @@ public final class FrameTransport implements Transport {
     /** Waits a moment for what is under way to reachable members, above all releases; then stops. */
     @Override
     public void close() {
-        flush();
         Running running = this.running;
         if (running != null) {
             long endNanos = System.nanoTime() + CLOSE_NANOS;

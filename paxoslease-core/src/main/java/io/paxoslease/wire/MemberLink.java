@@ -141,7 +141,7 @@ final class MemberLink {
 
     /** Whether what waits can do without the end of what is under way. */
     private boolean mayPass() {
-        if (underWay.size() == MOST_UNDER_WAY || session == RequestFrame.NO_SESSION || !notHandled.isEmpty()) {
+        if (underWay.size() == MOST_UNDER_WAY || session == RequestFrame.NO_SESSION) {
             return false;
         }
         Exchange first = underWay.get(0);
@@ -197,7 +197,7 @@ final class MemberLink {
 
     /** How long nothing is to be done here but what {@link #offer} brings. */
     synchronized long quietNanos(long nowNanos) {
-        return underWay.isEmpty() ? Math.max(0, nextProbeNanos - nowNanos) : 0;
+        return underWay.isEmpty() ? nextProbeNanos - nowNanos : 0;
     }
 
     /** An exchange under way that should have ended by itself long ago; else null. */
@@ -237,7 +237,7 @@ final class MemberLink {
         }
         boolean good = verdict.answer() != null;
         if (good) {
-            timeLimit.onAnswer(Math.max(0, nowNanos - exchange.sentNanos()));
+            timeLimit.onAnswer(nowNanos - exchange.sentNanos());
         } else if (timedOut) {
             timeLimit.onTimeOut();
         }
