@@ -182,9 +182,10 @@ class FrameServerTests {
         @Test
         void aReleaseThatAReleaseOvertookIsHandled() throws Exception {
             long session = open(Samples.NODE_1, 1);
-            send(200, frame(session, 4, List.of(release("b"), Samples.propose("c", 7, Samples.NODE_1))));
+            send(200, frame(session, 5, List.of(release("b"), Samples.propose("c", 7, Samples.NODE_1))));
             assertThat(send(200, frame(session, 3, List.of(release("a")))).status())
                     .isEqualTo(Status.OK);
+            assertThat(send(409, frame(session, 4, oneRequest())).status()).isEqualTo(Status.REPLAYED);
             assertThat(send(200, frame(session, 2, List.of())).status()).isEqualTo(Status.OK);
             assertThat(acceptor.handled).hasSize(3);
         }

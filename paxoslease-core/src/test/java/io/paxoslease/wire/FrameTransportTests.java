@@ -123,14 +123,14 @@ class FrameTransportTests {
         @Test
         void aFewReleasesHoldNothingUp() {
             connect();
-            release("a");
+            List.of("a", "b", "c", "d").forEach(FrameTransportTests.this::release);
             Held releases = begin();
-            send("b");
+            List.of("e", "f", "g", "h").forEach(FrameTransportTests.this::send);
             transport.flush();
             answer(PEER);
-            assertThat(told).containsExactly("1 answered b");
+            assertThat(told).containsExactly("1 answered e", "1 answered f", "1 answered g", "1 answered h");
             reply(releases);
-            assertThat(acceptor.handled).hasSize(2);
+            assertThat(acceptor.handled).hasSize(8);
         }
 
         @Test
@@ -365,6 +365,19 @@ class FrameTransportTests {
             assertThat(frames).isBetween(15, 50);
         }
 
+        /** A refusal is longer than a request for a short name. */
+        @Test
+        void noAnswerIsLeftOutThoughAllAreRefusals() {
+            acceptor.holder = new Incarnation("a-node-id-of-no-unusual-bytes", 1);
+            useLongQueue();
+            sendMany("r", 5_000);
+            transport.flush();
+            while (!channel.isIdle(PEER)) {
+                answer(PEER);
+            }
+            assertThat(told).hasSize(5_000).allMatch(line -> line.startsWith("1 answered"));
+        }
+
         @Test
         void aChannelThatEndsAtOnceIsHandledOnAnotherThread() {
             transport = transport(Samples.settings(), new InstantChannel(), 10);
@@ -491,7 +504,7 @@ class FrameTransportTests {
         void afterARestartTwoFullFramesAreSentOnceMoreWithinTheLimit() {
             transport = transport(Samples.settings(), channel, 100_000);
             connect();
-            int count = 8_000;
+            int count = 9_000;
             for (int i = 0; i < count; i++) {
                 send(String.format("lease-%010d", i));
             }
@@ -743,6 +756,10 @@ class FrameTransportTests {
             assertLost(
                     "does not answer with a frame (is the URL right?)",
                     reply -> new FrameReply(200, "<html>".getBytes(UTF_8)));
+            assertLost(
+                    "does not answer with a frame (is the URL right?)",
+                    reply -> new FrameReply(200, "\uFEFF<html>".getBytes(UTF_8)));
+            assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, reply.body()));
             assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, new byte[0]));
             assertLost("answers with HTTP status 401 (is the URL right?)", reply -> new FrameReply(401, new byte[0]));
             assertLost(
@@ -1085,6 +1102,18 @@ class FrameTransportTests {
         }
 
         @Test
+        void aLongQuarantineDoesNotHideThatAMemberIsGone() {
+            acceptor.state = AcceptorState.QUARANTINED;
+            acceptor.quarantineNanos = seconds(3_600);
+            connect();
+            servers.remove(PEER);
+            clock.advance(Duration.ofSeconds(10));
+            transport.tick();
+            answer(PEER);
+            assertThat(status().reachable()).isFalse();
+        }
+
+        @Test
         void aMemberInANewLifeIsMetBeforeARequestWaitsForIt() {
             connect();
             Incarnation newLife = new Incarnation(PEER, 7);
@@ -1110,6 +1139,19 @@ class FrameTransportTests {
             thread.runAll();
             assertThat(channel.isIdle(PEER)).isTrue();
             assertThat(channel.isIdle("node-3")).isTrue();
+        }
+
+        @Test
+        void aMemberWithoutASessionIsAskedWhenItIntroducesItself() {
+            connect();
+            serve(Samples.NODE_2, Samples.settings());
+            send("a");
+            transport.flush();
+            answer(PEER);
+            fail(PEER, new IOException("reset"));
+            transport.onHello(Samples.NODE_2);
+            thread.runAll();
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
         }
 
         @Test

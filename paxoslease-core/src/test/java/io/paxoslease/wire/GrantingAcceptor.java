@@ -1,6 +1,8 @@
 package io.paxoslease.wire;
 
 import io.paxoslease.node.RequestHandler;
+import io.paxoslease.protocol.AcceptedLease;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
@@ -21,9 +23,24 @@ final class GrantingAcceptor implements RequestHandler {
     @Nullable
     RuntimeException failure;
 
+    /** Whose live leases block all; null if all is granted. */
+    @Nullable
+    Incarnation holder;
+
     static Response granted(ProposeRequest propose) {
         return new ProposeResponse(
                 propose.resource(), propose.ballot(), true, propose.ballot().counter(), null);
+    }
+
+    private Response answer(ProposeRequest propose) {
+        return holder == null
+                ? granted(propose)
+                : new ProposeResponse(
+                        propose.resource(),
+                        propose.ballot(),
+                        false,
+                        propose.ballot().counter(),
+                        new AcceptedLease(new Ballot(1, holder), 1));
     }
 
     @Override
@@ -36,7 +53,7 @@ final class GrantingAcceptor implements RequestHandler {
         for (Request request : requests) {
             responses.add(
                     state == AcceptorState.VOTING && request instanceof ProposeRequest propose
-                            ? granted(propose)
+                            ? answer(propose)
                             : null);
         }
         return responses;

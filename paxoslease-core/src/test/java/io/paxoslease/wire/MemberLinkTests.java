@@ -6,6 +6,7 @@ import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
@@ -91,6 +92,19 @@ class MemberLinkTests {
         }
         assertThat(link.takeDropped()).isEqualTo(requests.subList(10, 20));
         assertThat(link.drop(requests.get(99))).as("the first again").isTrue();
+    }
+
+    /** They are counted with two bytes. */
+    @Test
+    void aFrameHasNoMoreRequestsThanItCanCount() {
+        WireSettings large =
+                new WireSettings(Samples.CELL, settings.timing(), settings.roundTimeout(), List.of(), 8 * 1024 * 1024);
+        MemberLink busy = new MemberLink(1, Samples.NODE_1, large, 70_000, 0);
+        Exchange hello = busy.begin(now);
+        FrameReply reply = member.handle(FrameCodec.encode(hello.frame(), null), null);
+        busy.end(hello, check.judge(reply, hello.frame()), false, now);
+        busy.offer(Collections.nCopies(70_000, Samples.propose("a", 1, Samples.NODE_1)));
+        assertThat(busy.begin(now).frame().requests()).hasSize(65_535);
     }
 
     @Nested

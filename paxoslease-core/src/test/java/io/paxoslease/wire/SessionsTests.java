@@ -2,10 +2,13 @@ package io.paxoslease.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.wire.Sessions.Entry;
+import java.lang.ref.WeakReference;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,5 +31,29 @@ class SessionsTests {
                     .as("number %d after %d", number, highest)
                     .isEqualTo(isNew ? Entry.ENTERED : Entry.REPLAYED);
         }
+    }
+
+    /** Whoever knows the secret may come under any number of names. */
+    @Test
+    void nothingIsKeptOfAnIncarnationThatMadeRoom() {
+        Sessions sessions = new Sessions(1, Samples.random(1));
+        Incarnation first = new Incarnation("first", 1);
+        sessions.open(first, null, 1, 0);
+        WeakReference<Incarnation> kept = new WeakReference<>(first);
+        first = null;
+        sessions.open(Samples.NODE_1, null, 1, 0);
+        for (int i = 0; i < 20 && kept.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(kept.get()).isNull();
+    }
+
+    @Test
+    void equalIncarnationsShareOneObject() {
+        Sessions sessions = new Sessions(1, Samples.random(1));
+        Incarnation stranger = new Incarnation("first", 1);
+        assertThat(sessions.known(stranger)).isSameAs(stranger);
+        sessions.open(stranger, null, 1, 0);
+        assertThat(sessions.known(new Incarnation("first", 1))).isSameAs(stranger);
     }
 }
