@@ -36,6 +36,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -902,12 +903,39 @@ class LeaseNodeTests {
         node.election("theirs");
         node.onRequests(List.of(new ProposeRequest("theirs", ballot, TIME.toNanos())));
         taken("ours");
-        assertThat(node.lease("ours")).get().extracting(LeaseStatus::leader).isEqualTo("solo");
+        assertThat(node.lease("ours")).get().satisfies(ours -> {
+            assertThat(ours.leader()).isEqualTo("solo");
+            assertThat(ours.nextExtensionIn()).isNull();
+        });
         assertThat(node.lease("theirs")).get().extracting(LeaseStatus::leader).isEqualTo("other");
 
         clock.advance(TIME);
         assertThat(node.lease("ours").filter(LeaseStatus::heldHere)).isEmpty();
-        assertThat(node.lease("theirs")).get().extracting(LeaseStatus::leader).isNull();
+        assertThat(node.lease("theirs")).get().satisfies(theirs -> {
+            assertThat(theirs.leader()).isNull();
+            assertThat(theirs.remaining()).isNull();
+            assertThat(theirs.leaseTime()).isEqualTo(TIME);
+        });
+    }
+
+    /** Nobody has settled it yet. */
+    @Test
+    void theStatusOfALeaseThatRanOutTellsNothingOfItsTenure() {
+        node.close();
+        node = new LeaseNode(
+                NodeSettings.standalone("solo", TIME), new NoTransport(), new SplittableRandom(1), driven(clock::now));
+        node.openAcceptor();
+        node.start();
+        taken("job").autoExtend();
+        clock.advance(TIME);
+
+        assertThat(node.lease("job")).get().satisfies(status -> {
+            assertThat(status.state()).isEqualTo(LeaseStatus.State.SEEKING);
+            assertThat(status.heldHere()).isFalse();
+            assertThat(status.fencingToken()).isNull();
+            assertThat(status.acquiredAt()).isNull();
+            assertThat(status.nextExtensionIn()).isNull();
+        });
     }
 
     /** What extends itself and needs nothing is kept apart, as if nobody had asked for anything else. */
@@ -1221,6 +1249,28 @@ class LeaseNodeTests {
         node.close();
 
         assertThat(late.get().isHeld()).isFalse();
+    }
+
+    @Test
+    void aNodeThatFailedClosesItsTransportOnce() {
+        AtomicInteger closings = new AtomicInteger();
+        Silence transport = new Silence() {
+            @Override
+            public void close() {
+                closings.incrementAndGet();
+            }
+        };
+        transport.defect.set(new IllegalStateException("planted"));
+        LeaseNode member = new LeaseNode(memberOfThree(), transport, new SplittableRandom(3), clock);
+        member.openAcceptor();
+        member.start();
+        assertThat(member.tryAcquire("job", TIME)).isEmpty();
+        assertThat(member.isFailed()).isTrue();
+
+        member.close();
+        member.close();
+
+        assertThat(closings).hasValue(1);
     }
 
     @Test

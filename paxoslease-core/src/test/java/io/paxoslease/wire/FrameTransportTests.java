@@ -678,11 +678,41 @@ class FrameTransportTests {
             assertThat(check.judge(ok(asked, Samples.NODE_2, asked.session() + 1), asked)
                             .kind())
                     .isEqualTo(Verdict.Kind.LOST);
+            assertThat(check.judge(ok("other", asked, Samples.NODE_2, asked.session()), asked)
+                            .kind())
+                    .isEqualTo(Verdict.Kind.LOST);
+        }
+
+        /** Else the next hello would follow at once, and so on. */
+        @Test
+        void aSessionWithoutANumber() throws Exception {
+            RequestFrame hello = Samples.hello(Samples.NODE_1, PEER, 1);
+            AnswerFrame answer = new AnswerFrame(
+                    hello.cell(),
+                    Samples.NODE_2,
+                    hello.sender(),
+                    RequestFrame.NO_SESSION,
+                    hello.fingerprint(),
+                    hello.sequence(),
+                    AnswerFrame.Status.NEW_SESSION,
+                    "",
+                    AcceptorState.VOTING,
+                    0,
+                    List.of());
+            FrameReply reply = new FrameReply(200, FrameCodec.encode(answer, List.of(), null, 4_096));
+            assertThat(new AnswerCheck(Samples.settings(), null)
+                            .judge(reply, hello)
+                            .kind())
+                    .isEqualTo(Verdict.Kind.LOST);
         }
 
         private static FrameReply ok(RequestFrame asked, Incarnation sender, long session) {
+            return ok(asked.cell(), asked, sender, session);
+        }
+
+        private static FrameReply ok(String cell, RequestFrame asked, Incarnation sender, long session) {
             AnswerFrame answer = new AnswerFrame(
-                    asked.cell(),
+                    cell,
                     sender,
                     asked.sender(),
                     session,
@@ -914,7 +944,7 @@ class FrameTransportTests {
                 transport.flush();
                 Held held = channel.take(PEER);
                 assertThat(held.timeoutNanos()).isEqualTo(millis(expected));
-                clock.advance(Duration.ofNanos(held.timeoutNanos()));
+                clock.advance(Duration.ofNanos(held.timeoutNanos() * 9 / 10));
                 held.reply().completeExceptionally(new CompletionException(new IOException("no connection")));
                 thread.runAll();
                 assertThat(status().problem())
@@ -1099,6 +1129,16 @@ class FrameTransportTests {
             transport.tick();
             answer(PEER);
             assertThat(status().state()).isEqualTo(AcceptorState.VOTING);
+        }
+
+        @Test
+        void aProbeDoesNotPassAProbe() {
+            connect();
+            clock.advance(Duration.ofSeconds(10));
+            transport.tick();
+            channel.take(PEER);
+            transport.tick();
+            assertThat(channel.isIdle(PEER)).isTrue();
         }
 
         @Test

@@ -30,6 +30,7 @@ class TcpFrameServerTests {
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     /** Longer than any test: none may pass by it. */
     private static final Duration LONG = Duration.ofMinutes(10);
+
     private static final Limits PATIENT = new Limits(16, 4, LONG, LONG);
     private static final int TOO_LARGE = 413;
     private static final int NOT_VALID = 401;
