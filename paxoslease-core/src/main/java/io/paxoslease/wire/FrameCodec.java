@@ -401,7 +401,7 @@ final class FrameCodec {
             throw new MalformedFrameException("The frame has the flags " + (flags & 0xff));
         }
         int end = bytes.length - (hasMac(bytes) ? FrameMac.BYTES : 0);
-        return new FrameReader(bytes, MIN_BYTES, Math.max(MIN_BYTES, end));
+        return new FrameReader(bytes, MIN_BYTES, end);
     }
 
     private static int macBytes(@Nullable FrameMac mac) {

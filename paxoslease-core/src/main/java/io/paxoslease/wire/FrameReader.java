@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
 /** Takes apart what {@link FrameWriter} put together, and believes nothing: every read is checked against the bytes that are there. */
@@ -94,7 +93,6 @@ final class FrameReader {
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()
-                    .onMalformedInput(CodingErrorAction.REPORT)
                     .decode(ByteBuffer.wrap(bytes, start, length))
                     .toString();
         } catch (CharacterCodingException malformed) {

@@ -17,6 +17,8 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -385,8 +387,46 @@ class FrameCodecTests {
         }
 
         @Test
-        void refusesNegativeTimes() {
-            assertMalformed(replaced("00000002540be400", "80000002540be400"));
+        void refusesNegativeNumbers() {
+            long number = 0x1122334455667788L;
+            List<Request> requests =
+                    List.of(new PrepareRequest("leader", BALLOT, number), new ProposeRequest("leader", BALLOT, number));
+            List<byte[]> frames = negated(
+                    FrameCodec.encode(Samples.frame(Samples.NODE_1, Samples.NODE_2, 7, number, requests), null));
+            assertThat(frames).hasSize(3).allSatisfy(FrameCodecTests::assertMalformed);
+
+            RequestFrame hello =
+                    Samples.hello(Samples.CELL, Duration.ofNanos(number), Samples.NODE_1, "node-2", number);
+            assertThat(negated(FrameCodec.encode(hello, null))).hasSize(2).allSatisfy(FrameCodecTests::assertMalformed);
+
+            List<Request> asked = requests.subList(0, 1);
+            AnswerFrame answer = new AnswerFrame(
+                    "default",
+                    Samples.NODE_2,
+                    Samples.NODE_1,
+                    7,
+                    8,
+                    number,
+                    AnswerFrame.Status.OK,
+                    "",
+                    AcceptorState.VOTING,
+                    number,
+                    List.of(new PrepareResponse(
+                            "leader", BALLOT, true, BALLOT.counter(), new AcceptedLease(BALLOT, number))));
+            assertThat(negated(FrameCodec.encode(answer, asked, null, NO_LIMIT)))
+                    .hasSize(3)
+                    .allSatisfy(bytes -> assertThatThrownBy(() -> FrameCodec.decodeAnswer(bytes, asked))
+                            .isInstanceOf(MalformedFrameException.class));
+        }
+
+        /** The frame with each of the numbers 0x1122334455667788 in turn made negative. */
+        private static List<byte[]> negated(byte[] frame) {
+            List<byte[]> all = new ArrayList<>();
+            String hex = HexFormat.of().formatHex(frame);
+            for (int at = hex.indexOf("1122334455667788"); at >= 0; at = hex.indexOf("1122334455667788", at + 1)) {
+                all.add(flip(frame, at / 2 * 8 + 7));
+            }
+            return all;
         }
 
         @Test
