@@ -203,6 +203,7 @@ class TcpFrameServerTests {
             TcpFrameServer server = server(PATIENT);
             TcpSender member = sender(server);
             assertThat(member.exchange(frame(5)).status()).isEqualTo(200);
+            assertThat(member.exchange(new byte[5]).status()).isEqualTo(NOT_VALID);
             TcpSender stranger = sender(server);
             assertThat(stranger.exchange(new byte[5]).status()).isEqualTo(NOT_VALID);
             for (int i = 0; i < 3 * PATIENT.connections(); i++) {
