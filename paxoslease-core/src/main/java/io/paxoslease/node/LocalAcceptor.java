@@ -58,12 +58,16 @@ final class LocalAcceptor {
     /** Once for each node: it would otherwise be told with each of its attempts. */
     private void noteFarAhead(String nodeId) {
         if (farAhead.size() < MAX_FAR_AHEAD && farAhead.add(nodeId)) {
-            LOG.log(
-                    Level.WARNING,
-                    "Node " + nodeId
-                            + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
-                            + " part in its attempts: compare the wall clocks of the two. If that of " + nodeId
-                            + " was ahead, restart " + nodeId + " when it is set right");
+            try {
+                LOG.log(
+                        Level.WARNING,
+                        "Node " + nodeId
+                                + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
+                                + " part in its attempts: compare the wall clocks of the two. If that of " + nodeId
+                                + " was ahead, restart " + nodeId + " when it is set right");
+            } catch (RuntimeException | Error unheard) {
+                // a log that fails is no reason to vote no more
+            }
         }
     }
 

@@ -49,6 +49,23 @@ class LocalAcceptorTests {
     }
 
     @Test
+    void goesOnAlthoughItsLogFails() {
+        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
+        Handler full = new NewsTests.FullHandler();
+        logger.addHandler(full);
+        try {
+            acceptor.open(true, start);
+            Ballot poisoned = new Ballot(Ballot.MAX_COUNTER, new Incarnation("b", 1));
+
+            assertThat(acceptor.handle(new ProposeRequest("a", poisoned, LEASE_NANOS), start))
+                    .isNull();
+            assertThat(acceptor.handle(propose("a"), start)).isNotNull();
+        } finally {
+            logger.removeHandler(full);
+        }
+    }
+
+    @Test
     void isSilentOnceItHasFailedInTheMiddleOfARequest() {
         acceptor.open(true, start);
         assertThat(acceptor.handle(propose("a"), start)).isNotNull();
