@@ -65,6 +65,8 @@ final class NodeLoop {
     private volatile long timerWakesNanos;
     private volatile boolean closed;
     private volatile boolean failed;
+    /** Why, until that was told. With the lock held. */
+    private @Nullable Throwable untold;
 
     NodeLoop(
             Incarnation self,
@@ -300,6 +302,9 @@ final class NodeLoop {
         } catch (RuntimeException | Error impossible) {
             failAndTell(impossible);
         }
+        if (failed) {
+            locked(this::tellDefect);
+        }
         performPosted();
     }
 
@@ -338,23 +343,44 @@ final class NodeLoop {
 
     /** Something that cannot happen has happened outside of a step. */
     void failAndTell(Throwable impossible) {
+        locked(() -> fail(impossible));
+        performPosted();
+    }
+
+    private void locked(Runnable action) {
         lock.lock();
         try {
-            fail(impossible);
+            action.run();
             news.dispatch();
         } finally {
             lock.unlock();
         }
-        performPosted();
     }
 
-    /** Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. */
+    /**
+     * Something that cannot happen has happened: no answer beats two leaders, so this node stops being the owner of anything. The timer tells
+     * of it, because the thread that met it may be at the end of its stack.
+     */
     private void fail(Throwable impossible) {
         failed = true;
         if (acceptor != null) {
             // It shares its names with the proposer.
             acceptor.silence();
         }
+        untold = impossible;
+        if (timer.isAlive() && Thread.currentThread() != timer) {
+            LockSupport.unpark(timer);
+        } else {
+            tellDefect();
+        }
+    }
+
+    private void tellDefect() {
+        Throwable impossible = untold;
+        if (impossible == null) {
+            return;
+        }
+        untold = null;
         loseAll(engine::candidacies);
         for (int from = 0; from < engine.slots(); from += SLOTS_PER_LOOK) {
             int first = from;

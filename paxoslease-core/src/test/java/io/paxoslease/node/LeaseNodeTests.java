@@ -40,6 +40,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -1129,6 +1132,47 @@ class LeaseNodeTests {
         }
     }
 
+    /** There it can neither log nor tell anybody. */
+    @Test
+    @Timeout(60)
+    void aDefectAtTheEndOfAStackIsToldAllTheSame() throws InterruptedException {
+        Lease lease = taken("job");
+        CountDownLatch lost = new CountDownLatch(1);
+        lease.onLost(lost::countDown);
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Handler collector = new LineHandler(lines);
+        Logger logger = Logger.getLogger(NodeLoop.class.getName());
+        logger.addHandler(collector);
+        try {
+            while (!node.isFailed()) {
+                Thread diver = new Thread(null, () -> dive(lease, 100_000), "diver", 256 * 1024);
+                diver.setUncaughtExceptionHandler((thread, overflow) -> {});
+                diver.start();
+                diver.join();
+            }
+            assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+            LeaseTransition last = next();
+            while (last.kind() == Kind.EXTENDED) {
+                last = next();
+            }
+            assertThat(last.kind()).isEqualTo(Kind.LOST);
+            while (lines.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(lines).singleElement().asString().contains("gave up all its leases for good");
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    private static void dive(Lease lease, int further) {
+        lease.extend();
+        if (further > 0) {
+            dive(lease, further - 1);
+        }
+    }
+
     @Test
     void aNodeWhoseAcceptorHasADefectTakesNoPartInAnything() {
         AtomicBoolean planted = new AtomicBoolean();
@@ -1358,6 +1402,29 @@ class LeaseNodeTests {
                 true,
                 100,
                 Map.of());
+    }
+
+    private static final class LineHandler extends Handler {
+        private final List<String> lines;
+
+        LineHandler(List<String> lines) {
+            this.lines = lines;
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            lines.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {
+            // nothing is kept back
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
     }
 
     /** A network that carries nothing and can be made to throw. */
