@@ -13,6 +13,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,7 +175,10 @@ final class Dispatcher implements AutoCloseable {
             threads.execute(code);
             return true;
         } catch (OutOfMemoryError noThread) {
-            LOG.log(Level.ERROR, "No thread can be had to tell the application what became of its leases", noThread);
+            logSafely(
+                    Level.ERROR,
+                    () -> "No thread can be had to tell the application what became of its leases",
+                    noThread);
             return false;
         }
     }
@@ -202,8 +206,8 @@ final class Dispatcher implements AutoCloseable {
         if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
             String message = waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy"
                     + " with an earlier one; until it returns nobody here is told of this lease";
-            tasks.addFirst(
-                    List.of(new Task(null, () -> logSafely(message, null))).iterator());
+            tasks.addFirst(List.of(new Task(null, () -> LOG.log(Level.WARNING, message)))
+                    .iterator());
         }
     }
 
@@ -226,6 +230,27 @@ final class Dispatcher implements AutoCloseable {
         @Override
         public void run() {
             thread = Thread.currentThread();
+            try {
+                work();
+            } finally {
+                leave();
+            }
+        }
+
+        /** Where memory is short it may end at any time: with the turn it would take all that is still to be told. */
+        private void leave() {
+            synchronized (Dispatcher.this) {
+                idle.remove(this);
+                if (turn == this) {
+                    turn = null;
+                }
+                if (watcher == this) {
+                    stopWatching();
+                }
+            }
+        }
+
+        private void work() {
             long waitNanos;
             while ((waitNanos = advance()) != END) {
                 Task task = current;
@@ -337,7 +362,8 @@ final class Dispatcher implements AutoCloseable {
             code.run();
         } catch (Throwable failure) {
             logSafely(
-                    key == null
+                    Level.WARNING,
+                    () -> key == null
                             ? "What an application does with a lease failed"
                             : "A listener of lease '" + key + "' failed",
                     failure);
@@ -347,10 +373,10 @@ final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Not even the message of what application code throws can be relied on. */
-    private static void logSafely(String message, @Nullable Throwable failure) {
+    /** Not even the message of what application code throws can be relied on, nor that there is memory for this one. */
+    private static void logSafely(Level level, Supplier<String> message, Throwable failure) {
         try {
-            LOG.log(Level.WARNING, message, failure);
+            LOG.log(level, message, failure);
         } catch (RuntimeException | Error unheard) {
             // whoever comes next must be told all the same
         }
@@ -358,14 +384,15 @@ final class Dispatcher implements AutoCloseable {
 
     /** Waits until nothing is running or queued; false after the time or an interrupt, which stays set. */
     synchronized boolean awaitIdle(Duration atMost) {
-        long deadline = System.nanoTime() + atMost.toNanos();
+        long atMostNanos = TimeUnit.NANOSECONDS.convert(atMost);
+        long began = System.nanoTime();
         while (running > 0 || !tasks.isEmpty()) {
-            long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime() + 999_999);
-            if (millis <= 0) {
+            long left = atMostNanos - (System.nanoTime() - began);
+            if (left <= 0) {
                 return false;
             }
             try {
-                wait(millis);
+                TimeUnit.NANOSECONDS.timedWait(this, left);
             } catch (InterruptedException interrupt) {
                 Thread.currentThread().interrupt();
                 return false;

@@ -3,16 +3,20 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class DispatcherTests {
 
@@ -69,6 +73,43 @@ class DispatcherTests {
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
         } finally {
             logger.removeHandler(collector);
+        }
+    }
+
+    /** Nobody would ever be told anything any more. */
+    @Test
+    @Timeout(20)
+    void goesOnAlthoughTheThreadThatHasTheTurnFindsNoMemory() {
+        AtomicInteger planted = new AtomicInteger(1);
+        List<String> told = new CopyOnWriteArrayList<>();
+        List<Dispatcher.Task> news = new AbstractList<>() {
+            @Override
+            public Dispatcher.Task get(int index) {
+                if (planted.getAndDecrement() > 0) {
+                    throw new OutOfMemoryError("planted");
+                }
+                return new Dispatcher.Task("key", () -> told.add("first"));
+            }
+
+            @Override
+            public int size() {
+                return 1;
+            }
+        };
+        ThreadFactory threads = Dispatcher.threadsOf("test");
+        try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+            Thread thread = threads.newThread(task);
+            thread.setUncaughtExceptionHandler((who, planned) -> {});
+            return thread;
+        })) {
+            dispatcher.dispatch(news);
+            while (told.isEmpty() && !Thread.currentThread().isInterrupted()) {
+                dispatcher.summonIfNeeded();
+            }
+            dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> told.add("next"))));
+
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            assertThat(told).containsExactly("first", "next");
         }
     }
 

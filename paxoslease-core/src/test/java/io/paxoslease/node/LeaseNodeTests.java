@@ -53,6 +53,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The shell as applications meet it: one standalone node on clocks that the test moves. */
 class LeaseNodeTests {
@@ -689,6 +690,22 @@ class LeaseNodeTests {
 
     @Nested
     class Listeners {
+
+        @ParameterizedTest
+        @ValueSource(longs = {Long.MAX_VALUE / 1_000_000_000L, Long.MAX_VALUE})
+        void canBeAwaitedForAsLongAsItTakes(long seconds) {
+            CountDownLatch mayEnd = new CountDownLatch(1);
+            node.addListener(transition -> awaitSafely(mayEnd));
+            CompletableFuture.runAsync(() -> {
+                while (transitions.isEmpty()) {
+                    Thread.onSpinWait();
+                }
+                mayEnd.countDown();
+            });
+            taken("job");
+
+            assertThat(node.awaitTold(Duration.ofSeconds(seconds, 999_999_999))).isTrue();
+        }
 
         @Test
         void canBeAwaited() {

@@ -1,7 +1,6 @@
 package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
@@ -45,7 +44,8 @@ class NewsTests {
             Handler full = new FullHandler();
             logger.addHandler(full);
             try {
-                assertThatThrownBy(news::dispatch).isInstanceOf(OutOfMemoryError.class);
+                // It must not throw: with the news come the answers of those who wait.
+                news.dispatch();
             } finally {
                 logger.removeHandler(full);
             }
