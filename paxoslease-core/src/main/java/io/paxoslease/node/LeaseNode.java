@@ -366,8 +366,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     public Lease acquire(String name, Duration time, Duration maxWait)
             throws InterruptedException, LeaseUnavailableException {
         Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
-        long leaseNanos = settings.timing().requireLeaseTime(nanos(time));
-        long waitNanos = Math.max(0, Math.min(nanos(maxWait), TimeUnit.DAYS.toNanos(365)));
+        long leaseNanos = settings.timing().requireLeaseTime(TimeUnit.NANOSECONDS.convert(time));
+        long waitNanos = Math.max(0, Math.min(TimeUnit.NANOSECONDS.convert(maxWait), TimeUnit.DAYS.toNanos(365)));
         // Without any time to wait there is still the time that it takes to ask.
         Claim claim = waitNanos == 0
                 ? submitOnce(name, leaseNanos)
@@ -399,7 +399,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     private Claim submitOnce(String name, Duration time) {
         Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
-        return submitOnce(name, settings.timing().requireLeaseTime(nanos(time)));
+        return submitOnce(name, settings.timing().requireLeaseTime(TimeUnit.NANOSECONDS.convert(time)));
     }
 
     private Claim submitOnce(String name, long leaseNanos) {
@@ -410,14 +410,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private Claim submit(Claim claim) {
         loop.post((now, output) -> engine.submit(claim, now, output), () -> claim.result.complete(Optional.empty()));
         return claim;
-    }
-
-    private static long nanos(Duration duration) {
-        try {
-            return duration.toNanos();
-        } catch (ArithmeticException outOfRange) {
-            return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
-        }
     }
 
     private long roundsNanos() {
@@ -500,15 +492,18 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     boolean extend(Claim claim, long token) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        loop.run((now, output) -> {
+        boolean performed = loop.run((now, output) -> {
             engine.extend(claim, now, output);
             Tenure tenure = claim.tenure;
             if (tenure == null || tenure.token() != token) {
                 answer.complete(false);
-            } else if (!answered(output, claim, answer)) {
+            } else {
                 claim.awaitExtension(answer);
             }
         });
+        if (!performed) {
+            return false;
+        }
         try {
             return answer.get(roundsNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException interrupt) {
@@ -517,18 +512,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         } catch (ExecutionException | TimeoutException failure) {
             return false;
         }
-    }
-
-    /** Whether the extension was decided at once, as it is in a cell of one. */
-    private static boolean answered(Output output, Claim claim, CompletableFuture<Boolean> answer) {
-        for (Notice notice : output.notices) {
-            if (notice instanceof Notice.Extended extended && extended.claim() == claim) {
-                return answer.complete(true);
-            } else if (notice instanceof Notice.ExtensionFailed failed && failed.claim() == claim) {
-                return answer.complete(false);
-            }
-        }
-        return false;
     }
 
     /** An application that gave a claim's lease an action need not keep the lease. */

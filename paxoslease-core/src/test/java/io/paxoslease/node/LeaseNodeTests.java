@@ -1213,6 +1213,32 @@ class LeaseNodeTests {
     }
 
     @Test
+    @Timeout(60)
+    void anExtensionThatMeetsADefectIsAnsweredAtOnce() {
+        AtomicBoolean planted = new AtomicBoolean();
+        NodeClock broken = driven(() -> planted.getAndSet(false) ? null : clock.now());
+        NodeSettings settings = new NodeSettings(
+                "patient",
+                new Cell("default", List.of("patient")),
+                new Timing(TIME.toNanos(), 0.01),
+                TIME,
+                Duration.ofHours(1),
+                true,
+                true,
+                100,
+                Map.of());
+        try (LeaseNode patient = new LeaseNode(settings, new NoTransport(), new SplittableRandom(1), broken)) {
+            patient.openAcceptor();
+            patient.start();
+            Lease lease = patient.tryAcquire("job", TIME).orElseThrow();
+            planted.set(true);
+
+            assertThat(lease.extend()).isFalse();
+            assertThat(patient.isFailed()).isTrue();
+        }
+    }
+
+    @Test
     void aTransportThatFailsToSendLosesMessagesAndNothingElse() {
         AtomicBoolean fails = new AtomicBoolean();
         Silence transport = new Silence() {
