@@ -21,13 +21,10 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,9 +64,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final NodeLoop loop;
     private final Statuses statuses;
     private final Map<String, NodeElection> elections = new ConcurrentHashMap<>();
-    /** Who needs the election of a lease. Guarded by itself. */
-    private final Map<String, Set<Object>> needs = new HashMap<>();
-
     private final List<Claim> waitingForStart = new ArrayList<>();
     private volatile boolean started;
 
@@ -284,9 +278,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      * @param who whoever needs it, once however often it says so
      */
     public void need(String leaseName, Object who) {
-        synchronized (needs) {
-            needs.computeIfAbsent(leaseName, name -> new HashSet<>()).add(who);
-        }
+        nodeElection(leaseName).need(who);
     }
 
     /**
@@ -297,13 +289,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      * @param who whoever needed it
      */
     public void needNoMore(String leaseName, Object who) {
-        synchronized (needs) {
-            Set<Object> all = needs.get(leaseName);
-            if (all != null && all.remove(who) && all.isEmpty()) {
-                needs.remove(leaseName);
-                // Before anybody else can need it and start it.
-                existingElection(leaseName).ifPresent(LeaderElection::stop);
-            }
+        NodeElection election = elections.get(leaseName);
+        if (election != null) {
+            election.needNoMore(who);
         }
     }
 
@@ -314,8 +302,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      * @param who whoever needs it
      */
     public void startNeeded(String leaseName, Object who) {
-        need(leaseName, who);
-        nodeElection(leaseName).startNeeded();
+        nodeElection(leaseName).startNeeded(who);
     }
 
     /**
@@ -326,13 +313,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      */
     public boolean isNeededByOthers(String leaseName, Object who) {
         NodeElection election = elections.get(leaseName);
-        if (election != null && election.isWanted()) {
-            return true;
-        }
-        synchronized (needs) {
-            Set<Object> all = needs.getOrDefault(leaseName, Set.of());
-            return all.size() > (all.contains(who) ? 1 : 0);
-        }
+        return election != null && election.isNeededByOthers(who);
     }
 
     @Override

@@ -5,7 +5,9 @@ import io.paxoslease.LeaderHint;
 import io.paxoslease.Lease;
 import io.paxoslease.protocol.Now;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The standing candidacy of this node for one lease. */
@@ -14,7 +16,10 @@ final class NodeElection implements LeaderElection {
     private final LeaseNode node;
     private final Candidacy candidacy;
     private volatile @Nullable Claim claim;
-    private volatile boolean wanted;
+    /** Who said that it needs it, and whether somebody started it without saying so. */
+    private final Set<Object> needs = new HashSet<>();
+
+    private boolean wanted;
 
     NodeElection(LeaseNode node, Candidacy candidacy) {
         this.node = node;
@@ -29,11 +34,16 @@ final class NodeElection implements LeaderElection {
     @Override
     public synchronized void start() {
         wanted = true;
-        startNeeded();
+        stand();
     }
 
-    /** Starts it for somebody who {@linkplain LeaseNode#need said} that it needs it. */
-    synchronized void startNeeded() {
+    /** See {@link LeaseNode#startNeeded}. */
+    synchronized void startNeeded(Object who) {
+        needs.add(who);
+        stand();
+    }
+
+    private void stand() {
         if (!isStarted() && node.mayStand(name())) {
             // Known before it can win, which may be before this returns.
             Claim standing = node.standing(name());
@@ -42,9 +52,21 @@ final class NodeElection implements LeaderElection {
         }
     }
 
-    /** Whether somebody started it without saying that it needs it. */
-    boolean isWanted() {
-        return wanted;
+    /** See {@link LeaseNode#need}. */
+    synchronized void need(Object who) {
+        needs.add(who);
+    }
+
+    /** See {@link LeaseNode#needNoMore}. */
+    synchronized void needNoMore(Object who) {
+        if (needs.remove(who) && needs.isEmpty()) {
+            withdraw();
+        }
+    }
+
+    /** See {@link LeaseNode#isNeededByOthers}. */
+    synchronized boolean isNeededByOthers(Object who) {
+        return wanted || needs.size() > (needs.contains(who) ? 1 : 0);
     }
 
     boolean isStarted() {

@@ -1404,6 +1404,40 @@ class LeaseNodeTests {
         assertThat(node.lease("a").orElseThrow().candidate()).isTrue();
     }
 
+    /** Sending may take a while, and the other may be a thread that starts the application. */
+    @Test
+    @Timeout(60)
+    void whoNeedsNoMoreHoldsUpNobodyWhoNeedsAnother() throws Exception {
+        CountDownLatch flushing = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AtomicReference<Thread> slow = new AtomicReference<>();
+        Silence transport = new Silence() {
+            @Override
+            public void flush() {
+                if (Thread.currentThread() == slow.get()) {
+                    flushing.countDown();
+                    awaitSafely(mayEnd);
+                }
+            }
+        };
+        try (LeaseNode member = new LeaseNode(memberOfThree(), transport, new SplittableRandom(3), clock)) {
+            member.startNeeded("a", "one");
+            Thread stopping = new Thread(() -> member.needNoMore("a", "one"));
+            slow.set(stopping);
+            stopping.start();
+            flushing.await();
+
+            try {
+                assertThat(CompletableFuture.runAsync(() -> member.startNeeded("b", "other")))
+                        .succeedsWithin(TIME);
+                assertThat(member.isNeededByOthers("b", "one")).isTrue();
+            } finally {
+                mayEnd.countDown();
+                stopping.join();
+            }
+        }
+    }
+
     @Test
     void aLeaseThatIsHeldKeepsItsHistory() {
         node.keepHistory(new LeaseHistory(64, 1));
