@@ -332,7 +332,7 @@ final class NodeLoop {
             return timerWakesNanos - clock.now().nanos();
         });
         // Whoever wakes this thread while it waits for a lock would be forgotten.
-        if (pause > 0 && !timerWoken) {
+        if (pause > 0 && !timerWoken && !failed) {
             LockSupport.parkNanos(this, pause);
             // An interrupt, which is not meant for this thread, would end every pause at once.
             Thread.interrupted();
@@ -362,12 +362,12 @@ final class NodeLoop {
      * of it, because the thread that met it may be at the end of its stack.
      */
     private void fail(Throwable impossible) {
+        untold = impossible;
         failed = true;
         if (acceptor != null) {
             // It shares its names with the proposer.
             acceptor.silence();
         }
-        untold = impossible;
         if (timer.isAlive() && Thread.currentThread() != timer) {
             LockSupport.unpark(timer);
         } else {

@@ -141,7 +141,7 @@ final class MemberLink {
 
     /** Whether what waits can do without the end of what is under way. */
     private boolean mayPass() {
-        if (underWay.size() == MOST_UNDER_WAY || session == RequestFrame.NO_SESSION) {
+        if (underWay.size() == MOST_UNDER_WAY || session == RequestFrame.NO_SESSION || !notHandled.isEmpty()) {
             return false;
         }
         Exchange first = underWay.get(0);
