@@ -723,9 +723,9 @@ final class LeaseEngine {
             onBroadcast(candidacy, broadcast.request(), now, out);
             out.send(broadcast.request(), majority.recipients(candidacy, broadcast.request(), now));
         } else if (effect instanceof Effect.Acquired acquired) {
-            onAcquired(candidacy, acquired.tenure(), now, out);
+            onWon(candidacy, acquired.tenure(), false, now, out);
         } else if (effect instanceof Effect.Extended extended) {
-            onExtended(candidacy, extended.tenure(), now, out);
+            onWon(candidacy, extended.tenure(), true, now, out);
         } else if (effect instanceof Effect.Lost lost) {
             onLost(candidacy, lost.tenure(), now, out);
         } else if (effect instanceof Effect.Released released) {
@@ -755,25 +755,19 @@ final class LeaseEngine {
         }
     }
 
-    private void onAcquired(Candidacy candidacy, Tenure tenure, Now now, Output out) {
+    /** The first claim has its lease, or has it for longer. */
+    private void onWon(Candidacy candidacy, Tenure tenure, boolean extended, Now now, Output out) {
         noteWin(candidacy, now);
         out.attemptEnded(candidacy.resource, AttemptListener.Outcome.SUCCESS, null);
         Claim claim = candidacy.firstClaim();
         claim.tenure = tenure;
         candidacy.failures = 0;
         hold(candidacy, tenure, now);
-        out.notices.add(new Notice.Acquired(claim, tenure, now.nanos() - candidacy.attemptBeganNanos));
-        hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
-    }
-
-    private void onExtended(Candidacy candidacy, Tenure tenure, Now now, Output out) {
-        noteWin(candidacy, now);
-        out.attemptEnded(candidacy.resource, AttemptListener.Outcome.SUCCESS, null);
-        Claim claim = candidacy.firstClaim();
-        claim.tenure = tenure;
-        candidacy.failures = 0;
-        hold(candidacy, tenure, now);
-        out.notices.add(new Notice.Extended(claim, tenure, now.nanos() - candidacy.attemptBeganNanos));
+        long tookNanos = now.nanos() - candidacy.attemptBeganNanos;
+        out.notices.add(
+                extended
+                        ? new Notice.Extended(claim, tenure, tookNanos)
+                        : new Notice.Acquired(claim, tenure, tookNanos));
         hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
     }
 
