@@ -19,6 +19,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,7 @@ public final class FrameTransport implements Transport {
     private static final int MAX_QUEUED = 100_000;
 
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** An idle node wakes at one of so many ticks at least, for exchanges that did not end by themselves. */
     private static final int MOST_TICKS_APART = 20;
 
@@ -129,11 +131,23 @@ public final class FrameTransport implements Transport {
             try {
                 FrameTransport.run(FrameTransport.this::tick);
             } finally {
+                while (!isNextCertain() && !wire.isShutdown()) {
+                    LockSupport.parkNanos(RETRY_NANOS);
+                }
+            }
+        }
+
+        /** False where there is no memory, for example. Nobody else would ever tick. */
+        private boolean isNextCertain() {
+            try {
                 // First: what becomes due earlier during the search is either found or wakes this thread.
                 wakesNanos = clock.now().nanos() + MOST_TICKS_APART * TICK_NANOS;
                 long pauseNanos = ticksToNext() * TICK_NANOS;
                 wakesNanos = clock.now().nanos() + pauseNanos;
                 next = wire.schedule(this, pauseNanos, TimeUnit.NANOSECONDS);
+                return true;
+            } catch (RuntimeException | Error failure) {
+                return false;
             }
         }
 

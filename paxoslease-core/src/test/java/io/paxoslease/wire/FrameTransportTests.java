@@ -30,6 +30,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -681,6 +682,9 @@ class FrameTransportTests {
             assertThat(check.judge(ok("other", asked, Samples.NODE_2, asked.session()), asked)
                             .kind())
                     .isEqualTo(Verdict.Kind.LOST);
+            RequestFrame hello = Samples.hello(Samples.NODE_1, PEER, 1);
+            FrameReply noSession = ok(hello, new Incarnation(PEER, hello.receiverNonce()), hello.session());
+            assertThat(check.judge(noSession, hello).kind()).isEqualTo(Verdict.Kind.LOST);
         }
 
         /** Else the next hello would follow at once, and so on. */
@@ -952,6 +956,17 @@ class FrameTransportTests {
                         .isEqualTo("no connection");
             }
             exchangeIn(Duration.ZERO);
+            assertThat(limit()).isEqualTo(millis(100));
+        }
+
+        @Test
+        void aLateAnswerThatIsWorthNothingDoesNotChangeTheLimit() {
+            connect();
+            send("a");
+            Held held = begin();
+            clock.advance(Duration.ofNanos(held.timeoutNanos()));
+            held.reply().complete(new FrameReply(404, new byte[0]));
+            thread.runAll();
             assertThat(limit()).isEqualTo(millis(100));
         }
 
@@ -1237,6 +1252,29 @@ class FrameTransportTests {
                         .hasSize(1);
             }
             assertThat(timer.isShutdown()).isTrue();
+        }
+
+        @Test
+        void goOnAlthoughThereWasNoMemoryForThem() {
+            ManualTimer timer = new ManualTimer();
+            AtomicInteger failures = new AtomicInteger();
+            NodeClock failing = () -> {
+                if (failures.getAndDecrement() > 0) {
+                    throw new InternalError("as without memory");
+                }
+                return clock.now();
+            };
+            try (FrameTransport ticking = new FrameTransport(Samples.settings(), channel, WireListener.NONE, failing)) {
+                ticking.start(Samples.NODE_1, new Told(), timer);
+                thread.runAll();
+                assertThat(timer.wakes).isEqualTo(1);
+                failures.set(2);
+                timer.wakeUp();
+                assertThat(failures)
+                        .as("the tick failed, and so did the search for the next")
+                        .hasNegativeValue();
+                assertThat(timer.wakes).isEqualTo(2);
+            }
         }
 
         @Test
