@@ -193,7 +193,7 @@ final class FrameCodec {
             throws MalformedFrameException {
         long maxLeaseNanos = in.natural("maximum lease time");
         int count = in.u8("number of members");
-        List<String> acceptors = new ArrayList<>(Math.min(count, Cell.MAX_ACCEPTORS));
+        List<String> acceptors = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             acceptors.add(in.text("member"));
         }
@@ -211,10 +211,7 @@ final class FrameCodec {
 
     private static List<Request> requests(Incarnation sender, FrameReader in) throws MalformedFrameException {
         int count = in.u16("number of requests");
-        if (count > in.remaining() / MIN_REQUEST_BYTES) {
-            throw new MalformedFrameException("The frame is too short for " + count + " requests");
-        }
-        List<Request> requests = new ArrayList<>(count);
+        List<Request> requests = new ArrayList<>(Math.min(count, in.remaining() / MIN_REQUEST_BYTES));
         for (int i = 0; i < count; i++) {
             requests.add(request(sender, in));
         }

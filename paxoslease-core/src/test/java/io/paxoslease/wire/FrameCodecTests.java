@@ -128,6 +128,23 @@ class FrameCodecTests {
         }
 
         @Test
+        void theOwnersInAnAnswerAreTheObjectsThatAreKeptAnyway() throws Exception {
+            Request request = Samples.propose("leader", 1, Samples.NODE_1);
+            for (Incarnation owner : List.of(Samples.NODE_1, Samples.NODE_2)) {
+                AcceptedLease lease = new AcceptedLease(new Ballot(1, owner), 1);
+                AnswerFrame decoded = FrameCodec.decodeAnswer(
+                        FrameCodec.encode(
+                                answer(new ProposeResponse("leader", request.ballot(), true, 1, lease)),
+                                List.of(request),
+                                null,
+                                NO_LIMIT),
+                        List.of(request));
+                assertThat(decoded.responses().get(0).lease().ballot().owner())
+                        .isSameAs(owner == Samples.NODE_1 ? request.ballot().owner() : decoded.sender());
+            }
+        }
+
+        @Test
         void responsesThatDoNotFitAreLeftOut() throws Exception {
             List<Request> requests = java.util.stream.IntStream.range(0, 100)
                     .<Request>mapToObj(i -> new PrepareRequest("r" + i, BALLOT, 1))
@@ -149,13 +166,16 @@ class FrameCodecTests {
                     AcceptorState.VOTING,
                     0,
                     responses);
-            byte[] bytes = FrameCodec.encode(answer, requests, Samples.mac(Samples.SECRET), 4_096);
-            assertThat(bytes.length).isBetween(3_500, 4_096);
-            List<Response> arrived = FrameCodec.decodeAnswer(bytes, requests).responses();
-            int whole =
-                    (int) arrived.stream().filter(java.util.Objects::nonNull).count();
-            assertThat(whole).isBetween(10, 20);
-            assertThat(arrived.subList(0, whole)).isEqualTo(responses.subList(0, whole));
+            for (int limit = 3_800; limit < 4_100; limit++) {
+                byte[] bytes = FrameCodec.encode(answer, requests, Samples.mac(Samples.SECRET), limit);
+                assertThat(bytes.length).isBetween(limit - 289, limit);
+                List<Response> arrived =
+                        FrameCodec.decodeAnswer(bytes, requests).responses();
+                int whole = (int)
+                        arrived.stream().filter(java.util.Objects::nonNull).count();
+                assertThat(whole).isBetween(10, 20);
+                assertThat(arrived.subList(0, whole)).isEqualTo(responses.subList(0, whole));
+            }
         }
     }
 
@@ -387,6 +407,22 @@ class FrameCodecTests {
         }
 
         @Test
+        void refusesACounterOfALeaseThatIsOutOfBounds() {
+            List<Request> requests = List.of(new ProposeRequest("leader", BALLOT, 1));
+            Ballot held = new Ballot(0x11223344556677L, Samples.NODE_3);
+            byte[] answer = FrameCodec.encode(
+                    answer(new ProposeResponse("leader", BALLOT, false, 5, new AcceptedLease(held, 1))),
+                    requests,
+                    null,
+                    NO_LIMIT);
+            for (String counter : List.of("0000000000000000", "0020000000000000", "ffffffffffffffff")) {
+                assertThatThrownBy(
+                                () -> FrameCodec.decodeAnswer(replaced(answer, "0011223344556677", counter), requests))
+                        .isInstanceOf(MalformedFrameException.class);
+            }
+        }
+
+        @Test
         void refusesNegativeNumbers() {
             long number = 0x1122334455667788L;
             List<Request> requests =
@@ -446,6 +482,7 @@ class FrameCodecTests {
         void refusesMembersThatAreNotThoseOfTheFingerprint() {
             assertMalformed(replaced(hello, "6e6f64652d33", "6e6f64652d34"));
             assertMalformed(replaced(hello, "6e6f64652d33", "6e6f64652d32"));
+            assertMalformed(replaced(hello, "6e6f64652d32066e6f64652d33", "6e6f64652d33066e6f64652d32"));
         }
 
         @Test

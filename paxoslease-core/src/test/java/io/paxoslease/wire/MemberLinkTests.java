@@ -65,6 +65,24 @@ class MemberLinkTests {
         closing.join();
     }
 
+    @Test
+    @Timeout(60)
+    void whoClosesDoesNotWaitForAMemberThatIsNotReachable() {
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        link.awaitIdle(System.nanoTime() + TimeUnit.MINUTES.toNanos(10));
+    }
+
+    /** Whatever the reason was, it may be another member by then. */
+    @Test
+    void whoWasRefusedIntroducesItselfAgain() {
+        answer(begin());
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        Exchange refused = begin();
+        assertThat(refused.isHello()).isFalse();
+        link.end(refused, Verdict.refused("on purpose"), false, now);
+        assertThat(begin().isHello()).isTrue();
+    }
+
     /** A thread that waits until nothing is to be done. */
     private Thread closing() {
         Thread closing = new Thread(() -> link.awaitIdle(System.nanoTime() + TimeUnit.MINUTES.toNanos(10)));
