@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * calculated by others.
  *
  * <p>Nobody is authenticated before a whole frame is read, so all is bounded: the number of connections, of frames of which only a part has
- * come, the time for such a part, for a handshake and for taking an answer, and how long a connection may be idle. Where connections or
+ * come, the time for such a part and for taking the answer, for a handshake, and how long a connection may be idle. Where connections or
  * unfinished frames are too many, the one goes first that brought no valid frame and was idle, or at its frame, for longest: strangers
  * displace each other, not members.
  */
@@ -59,7 +59,7 @@ public final class TcpFrameServer implements AutoCloseable {
      *
      * @param connections how many connections there are at most
      * @param unfinished how many of them may have sent a part of a frame
-     * @param busyTime how long such a part, a handshake or an answer may take
+     * @param busyTime how long such a part with its answer, or a handshake, may take
      * @param idleTime how long a connection may be idle
      */
     record Limits(int connections, int unfinished, Duration busyTime, Duration idleTime) {
@@ -233,9 +233,7 @@ public final class TcpFrameServer implements AutoCloseable {
             }
             boolean unfinished = peer.isUnfinished();
             peer.serve(input);
-            if (peer.isClosed()) {
-                drop(peer);
-            } else if (!unfinished && peer.isUnfinished() && unfinished() > limits.unfinished()) {
+            if (!unfinished && peer.isUnfinished() && unfinished() > limits.unfinished()) {
                 dropOneOf(TcpPeer::isUnfinished);
             }
         } catch (IOException gone) {

@@ -28,7 +28,6 @@ final class TcpPeer {
     private final ByteBuffer head = ByteBuffer.allocate(TcpProtocol.REQUEST_HEAD_BYTES);
     private @Nullable FrameBody body;
     private ByteBuffer unwritten = ByteBuffer.allocate(0);
-    private boolean last;
 
     private boolean proven;
     private long sinceNanos = System.nanoTime();
@@ -68,16 +67,12 @@ final class TcpPeer {
         return trust == current;
     }
 
-    boolean isClosed() {
-        return !socket.isOpen();
-    }
-
-    /** How long ago it began with what it does, or was idle from then on. */
+    /** How long ago its last frame began. */
     long idleNanos() {
         return System.nanoTime() - sinceNanos;
     }
 
-    /** Whether it takes too long with a frame, its first one included, or with an answer, or is idle for too long. */
+    /** Whether it takes too long with a frame and its answer, its first one included, or is idle for too long. */
     boolean isOverdue() {
         boolean busy = !proven || isUnfinished() || unwritten.hasRemaining();
         return idleNanos() > (busy ? limits.busyTime() : limits.idleTime()).toNanos();
@@ -89,26 +84,20 @@ final class TcpPeer {
      * @throws IOException if the connection is of no more use
      */
     void serve(ByteBuffer input) throws IOException {
-        if (unwritten.hasRemaining()) {
-            stream.write(unwritten);
-        } else {
+        if (!unwritten.hasRemaining()) {
             input.clear();
             int count = stream.read(input);
             input.flip();
-            while (input.hasRemaining() && !unwritten.hasRemaining() && !last) {
+            while (input.hasRemaining() && !unwritten.hasRemaining()) {
                 read(input);
             }
-            if (count < 0 || (input.hasRemaining() && !last)) {
+            if (count < 0 || input.hasRemaining()) {
                 throw new IOException("ended, or did not wait for its answer");
             }
-            if (count == 0) {
-                // A handshake goes on.
-                stream.write(unwritten);
-            }
         }
-        if (last && !unwritten.hasRemaining()) {
-            close();
-        } else if (key != null) {
+        // Also for what the stream itself has to send, as in a handshake.
+        stream.write(unwritten);
+        if (key != null) {
             listen(key);
         }
     }
@@ -122,10 +111,9 @@ final class TcpPeer {
             if (!head.hasRemaining()) {
                 int length = head.getInt(0);
                 if (length < 0 || length > handler.maxFrameBytes()) {
-                    last = true;
                     String reason = "more than " + handler.maxFrameBytes() + " bytes";
                     answer(new FrameReply(TOO_LARGE, reason.getBytes(StandardCharsets.UTF_8)));
-                    return;
+                    throw new IOException(reason);
                 }
                 body = new FrameBody(length);
             }
@@ -140,7 +128,6 @@ final class TcpPeer {
     private void answer(FrameReply reply) throws IOException {
         head.clear();
         body = null;
-        sinceNanos = System.nanoTime();
         unwritten = ByteBuffer.allocate(TcpProtocol.REPLY_HEAD_BYTES + reply.body().length)
                 .putInt(reply.body().length)
                 .putShort((short) reply.status())

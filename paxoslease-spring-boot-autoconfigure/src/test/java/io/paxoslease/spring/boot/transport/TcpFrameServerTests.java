@@ -223,9 +223,11 @@ class TcpFrameServerTests {
             awaitRead(server);
             List<TcpSender> strangers = new ArrayList<>();
             for (int i = 0; i < PATIENT.unfinished(); i++) {
-                strangers.add(sender(server));
-                strangers.get(i).out.writeInt(10);
-                strangers.get(i).out.write(1);
+                strangers.add(0, sender(server));
+            }
+            for (TcpSender lastToConnectFirst : strangers) {
+                lastToConnectFirst.out.writeInt(10);
+                lastToConnectFirst.out.write(1);
                 awaitRead(server);
             }
             assertThat(strangers.get(0).isClosedByPeer()).isTrue();
