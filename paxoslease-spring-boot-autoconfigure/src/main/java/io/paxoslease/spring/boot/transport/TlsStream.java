@@ -177,7 +177,7 @@ final class TlsStream implements ByteStream {
 
     @Override
     public void close() {
-        if (begun && !busy) {
+        if (!busy) {
             sayGoodbye();
         }
         try {

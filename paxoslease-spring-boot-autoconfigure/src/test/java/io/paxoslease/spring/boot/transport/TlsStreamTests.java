@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -48,7 +51,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TlsStreamTests {
 
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
-    private static final long PATIENCE_NANOS = 20_000_000_000L;
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     /** Type and length of a record, but not the version between them, which has no meaning (RFC 8446, 5.1). */
@@ -179,6 +182,7 @@ class TlsStreamTests {
 
     @Test
     void waitsToReadAndOnlyWhileTheSocketIsFullToWrite() throws Exception {
+        clientSocket.setOption(StandardSocketOptions.SO_SNDBUF, 65_536);
         End client = client(member);
         End server = server(member);
         assertThat(client.stream.interestOps()).isEqualTo(SelectionKey.OP_READ);
@@ -187,7 +191,7 @@ class TlsStreamTests {
         handshake(client, server);
         assertThat(client.stream.interestOps()).isEqualTo(SelectionKey.OP_READ);
 
-        client.unwritten = ByteBuffer.allocate(30_000_000);
+        client.unwritten = ByteBuffer.allocate(5_000_000);
         client.stream.write(client.unwritten);
         assertThat(client.stream.interestOps()).isEqualTo(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
         await(() -> {
@@ -197,7 +201,7 @@ class TlsStreamTests {
         });
         assertThat(client.unwritten.remaining()).isPositive();
 
-        until(() -> server.received.size() == 30_000_000, client, server);
+        until(() -> server.received.size() == 5_000_000, client, server);
         assertThat(client.stream.interestOps()).isEqualTo(SelectionKey.OP_READ);
     }
 
@@ -302,6 +306,10 @@ class TlsStreamTests {
         giveBack.run();
     }
 
+    private static void calculateElsewhere(Runnable calculation, Runnable giveBack) {
+        new Thread(() -> calculate(calculation, giveBack)).start();
+    }
+
     private static void breakOnPurpose(SSLEngine engine) {
         throw new IllegalStateException("broken on purpose for " + engine.getPeerHost());
     }
@@ -380,6 +388,25 @@ class TlsStreamTests {
         client.send(new byte[10]);
         until(() -> server.received.size() == 10, client, server);
         until(client.stream::isQuiet, client, server);
+    }
+
+    /** What follows may be a part of another answer. */
+    @Test
+    void isQuietOnlyBetweenRecords() throws Exception {
+        SocketChannel[] behind = connected();
+        Relay relay = new Relay(serverSocket, behind[0]);
+        End client = client(member);
+        End server = closing(new End(TlsStream.server(behind[1], member, TlsStreamTests::calculate, () -> {})));
+        handshake(client, server, relay);
+        until(client.stream::isQuiet, relay, client);
+        server.stream.write(ByteBuffer.allocate(10_000));
+        await(() -> {
+            relay.back.step();
+            assertThat(client.read()).isZero();
+            return !client.stream.isQuiet();
+        });
+        until(() -> client.received.size() == 10_000, relay, client);
+        assertThat(client.stream.isQuiet()).isTrue();
     }
 
     @Test
@@ -629,15 +656,45 @@ class TlsStreamTests {
         assertThatIOException().isThrownBy(server::read);
     }
 
+    /** The engine itself answers nothing before the task is over, which may have to ask others over the network. */
+    @Test
+    void nobodyWaitsForATaskThatTakesLong() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AtomicBoolean ended = new AtomicBoolean();
+        SSLContext slow = SSLContext.getInstance("TLS");
+        slow.init(
+                null,
+                new TrustManager[] {
+                    new EngineTrust(engine -> {
+                        begun.countDown();
+                        try {
+                            mayEnd.await(20, TimeUnit.SECONDS);
+                        } catch (InterruptedException impossible) {
+                            throw new AssertionError(impossible);
+                        }
+                        ended.set(true);
+                    })
+                },
+                null);
+        End client = closing(new End(TlsStream.client(
+                clientSocket, slow, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculateElsewhere, () -> {})));
+        End server = server(member);
+        until(() -> begun.getCount() == 0, client, server);
+        assertThat(client.stream.isHandshaking()).isTrue();
+        client.stream.close();
+        assertThat(ended).isFalse();
+        mayEnd.countDown();
+    }
+
     @Test
     void tasksOfManyThreadsDoNotMeetTheOwner() throws Exception {
-        Calculator threadPerTask =
-                (calculation, giveBack) -> new Thread(() -> calculate(calculation, giveBack)).start();
         for (int i = 0; i < 30; i++) {
             SocketChannel[] ends = connected();
             End client = closing(new End(TlsStream.client(
                     ends[0], member, "localhost", 1, TlsStream.NEWEST, TlsStreamTests::calculate, () -> {})));
-            End server = closing(new End(TlsStream.server(ends[1], member, threadPerTask, () -> {})));
+            End server =
+                    closing(new End(TlsStream.server(ends[1], member, TlsStreamTests::calculateElsewhere, () -> {})));
             handshake(client, server);
             client.close();
             server.close();
