@@ -158,11 +158,15 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     }
 
     private synchronized void stop(Executor role, Runnable callback) {
+        boolean wasRunning = running;
         running = false;
         Leadership leadership = current;
         current = null;
         if (leadership == null) {
-            stopElection();
+            if (wasRunning) {
+                // Otherwise whoever stopped it first does so, once the candidate is revoked.
+                stopElection();
+            }
             // The candidate may be busy with the end of its last leadership.
             role.execute(callback);
         } else {

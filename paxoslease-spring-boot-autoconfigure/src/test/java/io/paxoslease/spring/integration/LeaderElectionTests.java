@@ -171,6 +171,42 @@ class LeaderElectionTests {
     }
 
     @Test
+    void whileItIsStoppedItIsNotGrantedALeaseThatOthersNeed() {
+        cell.node(1).need("reports", this);
+        AnnotationConfigApplicationContext context = start(1, Application.class);
+        Application application = context.getBean(Application.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        context.getBean(PaxosLeaseLeaderInitiators.class).stop();
+        await().atMost(SOON).until(() -> application.calls.contains("OnRevokedEvent reports"));
+        LeaderElection election = cell.node(1).election("reports");
+
+        election.resign();
+        await().atMost(SOON).until(election::isLeader);
+        assertThat(cell.node(1).awaitTold(SOON)).isTrue();
+
+        assertThat(application.initiator().getContext().isLeader()).isFalse();
+        assertThat(application.calls).hasSize(4);
+        cell.node(1).needNoMore("reports", this);
+    }
+
+    /** As when the application closes after something stopped the initiator of one role. */
+    @Test
+    void stoppingTwiceDoesNotReleaseTheLeaseBeforeTheCandidateIsRevoked() throws InterruptedException {
+        UnhurriedApplication application = start(1, UnhurriedApplication.class).getBean(UnhurriedApplication.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        application.initiator().stop();
+        application.initiator().stop(stopped::countDown);
+
+        LeaderElection election = cell.node(1).election("reports");
+        assertThat(election.isLeader()).isTrue();
+        application.mayEnd.countDown();
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(election.isLeader()).isFalse();
+    }
+
+    @Test
     void aCandidateThatWorksInsideOnGrantedIsInterruptedToYield() throws InterruptedException {
         Worker worker = start(1, WorkingApplication.class).getBean(Worker.class);
         assertThat(worker.began.await(5, TimeUnit.SECONDS)).isTrue();
