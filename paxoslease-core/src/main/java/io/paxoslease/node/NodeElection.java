@@ -60,7 +60,7 @@ final class NodeElection implements LeaderElection {
     /** See {@link LeaseNode#needNoMore}. */
     synchronized void needNoMore(Object who) {
         if (needs.remove(who) && needs.isEmpty()) {
-            withdraw();
+            stop();
         }
     }
 
@@ -75,13 +75,13 @@ final class NodeElection implements LeaderElection {
     }
 
     @Override
-    public void stop() {
+    public synchronized void stop() {
+        wanted = false;
         withdraw();
     }
 
-    /** Stops it; false if it was not started. */
+    /** Stops it until it is started again by whoever stopped it, wanted or not as before; false if it was not started. */
     synchronized boolean withdraw() {
-        wanted = false;
         Claim current = claim;
         if (current == null) {
             return false;

@@ -65,16 +65,15 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     Duration readyWithin = Duration.ofSeconds(30);
 
     private @Nullable ApplicationContext context;
-    /** The elections that go on when the context is started again, whoever started them. */
+    /** The elections that go on when the context is started again, which others than this need. */
     private final List<LeaderElection> stopped = new CopyOnWriteArrayList<>();
 
-    /** The leases whose election this started once. Whoever stopped one since then wants it stopped. */
+    /** The leases whose election this started, and did not stop. Whoever stopped one since then wants it stopped. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
     private volatile boolean managementServer;
     private boolean nodeStarted;
     private boolean ready;
-    private volatile boolean electionsStarted;
     private volatile boolean running;
 
     PaxosLeaseLifecycle(
@@ -122,9 +121,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                                 + " have its name. For leases in tests use @AutoConfigureTestLeases.");
             }
             node.start();
-            if (!ready) {
-                later(readyWithin.toNanos(), this::warnUnlessReady);
-            }
+            later(readyWithin.toNanos(), this::warnUnlessReady);
             nodeStarted = true;
         }
         running = true;
@@ -310,14 +307,12 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** A guarded bean that was made after the application became ready. */
     private void startElectionOfLateBean(String name) {
-        if (electionsStarted && running) {
+        if (running) {
             startElection(name);
         }
     }
 
     private void startElections() {
-        // First, so that the election of a bean that is made meanwhile is started by one or the other.
-        electionsStarted = true;
         leaseNames().forEach(this::startElection);
     }
 
@@ -384,9 +379,18 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         node.startedElections().stream()
                 .filter(election -> names.contains(election.name()))
                 .forEach(election -> leases.giveUpWhenIdle(election.name(), () -> {
-                    stopped.add(election);
+                    goesOnLater(election);
                     election.stop();
                 }));
+    }
+
+    /** One that only this needs begins anew: if it was started again, it would count as needed by whoever starts elections. */
+    private void goesOnLater(LeaderElection election) {
+        if (node.isNeededByOthers(election.name(), this)) {
+            stopped.add(election);
+        } else {
+            begun.remove(election.name());
+        }
     }
 
     private void release(@Nullable Throwable late, Thread stopper, Runnable callback) {
@@ -408,7 +412,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         if (running) {
             return false;
         }
-        stopped.addAll(node.releaseAll());
+        node.releaseAll().forEach(this::goesOnLater);
         return true;
     }
 

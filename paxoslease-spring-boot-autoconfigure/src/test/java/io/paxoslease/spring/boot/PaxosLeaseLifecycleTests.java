@@ -9,7 +9,9 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.spring.ForwardingLeaseManager;
 import io.paxoslease.spring.LeaderOnly;
+import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseLostEvent;
+import io.paxoslease.spring.LeaseReleasedEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +43,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.context.event.EventListener;
 import org.springframework.context.event.GenericApplicationListenerAdapter;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.ResolvableType;
@@ -138,6 +141,42 @@ class PaxosLeaseLifecycleTests {
         }
     }
 
+    static class Told extends Slow {
+        private volatile boolean ofTheEnd;
+
+        @Override
+        @LeaderOnly("slow")
+        @EventListener(LeaseAcquiredEvent.class)
+        public void run() throws InterruptedException {
+            super.run();
+        }
+
+        @EventListener(LeaseReleasedEvent.class)
+        public void end() throws InterruptedException {
+            TimeUnit.MILLISECONDS.sleep(200);
+            ofTheEnd = true;
+        }
+
+        boolean ofTheEnd() {
+            return ofTheEnd;
+        }
+    }
+
+    /** What they use is stopped then. */
+    @Test
+    void stoppingLastsUntilListenersWereToldOfTheEnd() {
+        runner.withBean(Told.class).run(context -> {
+            Told told = context.getBean(Told.class);
+            assertThat(told.begun().await(10, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<Boolean> toldBefore = new CompletableFuture<>();
+
+            context.getBean(PaxosLeaseLifecycle.class).stop(() -> toldBefore.complete(told.ofTheEnd()));
+            told.mayEnd().countDown();
+
+            assertThat(toldBefore).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(true);
+        });
+    }
+
     static class Stopping {
         @LeaderOnly("once")
         public Duration stop(ConfigurableApplicationContext context) {
@@ -171,6 +210,8 @@ class PaxosLeaseLifecycleTests {
 
             assertThat(leads(context, "once")).isFalse();
             assertThat(leads(context, "slow")).isTrue();
+            slow.run();
+            assertThat(stopped.getCount()).as("the second call is skipped").isOne();
             slow.mayEnd().countDown();
             assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(leads(context, "slow")).isFalse();
@@ -226,6 +267,30 @@ class PaxosLeaseLifecycleTests {
     }
 
     @Test
+    void itIsAlsoGivenUpAfterTheContextWasStartedAgain() {
+        assertThat(ledWhileTheSchedulerStops(runner, context -> {
+                    restart(context, "scheduled");
+                    await().until(() -> leads(context, "scheduled"));
+                    context.getBean(Waiting.class).ledMeanwhile.clear();
+                }))
+                .isEmpty();
+    }
+
+    @Test
+    void itIsKeptWhileAChildOfTheContextCloses() {
+        runner.withUserConfiguration(SchedulingConfiguration.class)
+                .withBean(Ticking.class)
+                .run(context -> {
+                    await().until(() -> leads(context.getSourceApplicationContext(), "scheduled"));
+                    GenericApplicationContext child = new GenericApplicationContext(context);
+                    child.refresh();
+                    child.close();
+                    assertThat(leads(context.getSourceApplicationContext(), "scheduled"))
+                            .isTrue();
+                });
+    }
+
+    @Test
     void aLeaseThatASettingNeedsTooIsKeptUntilTheSchedulerHasStopped() {
         assertThat(ledWhileTheSchedulerStops(
                         runner.withPropertyValues("paxoslease.leases.scheduled.candidate=true"), context -> {}))
@@ -239,6 +304,17 @@ class PaxosLeaseLifecycleTests {
                         context -> context.getBean(LeaseNode.class)
                                 .election("scheduled")
                                 .start()))
+                .containsExactly("scheduled");
+    }
+
+    @Test
+    void itIsAlsoKeptAfterTheContextWasStartedAgain() {
+        assertThat(ledWhileTheSchedulerStops(runner, context -> {
+                    context.getBean(LeaseNode.class).election("scheduled").start();
+                    restart(context, "scheduled");
+                    await().until(() -> leads(context, "scheduled"));
+                    context.getBean(Waiting.class).ledMeanwhile.clear();
+                }))
                 .containsExactly("scheduled");
     }
 
@@ -340,6 +416,29 @@ class PaxosLeaseLifecycleTests {
         public void run() {}
     }
 
+    @Test
+    void theElectionOfABeanThatIsMadeLaterIsStarted() {
+        runner.withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .run(context -> {
+                    context.getBean(Late.class);
+                    await().until(() -> leads(context.getSourceApplicationContext(), "late"));
+                });
+    }
+
+    @Test
+    void theElectionOfABeanThatIsMadeWhileTheContextIsStoppedIsStartedWithIt() {
+        runner.withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    context.stop();
+                    context.getBean(Late.class);
+                    assertThat(context.getBean(LeaseNode.class).startedElections())
+                            .isEmpty();
+                    context.start();
+                    await().until(() -> leads(context, "late"));
+                });
+    }
+
     /** So many that the bean is made while they are started. */
     @Test
     void theElectionOfABeanThatIsMadeMeanwhileIsStartedToo() {
@@ -382,7 +481,10 @@ class PaxosLeaseLifecycleTests {
     static class App {}
 
     private static final String[] CANDIDATE = {
-        "--spring.main.banner-mode=off", "--logging.level.root=warn", "--paxoslease.leases.jobs.candidate=true"
+        "--spring.main.banner-mode=off",
+        "--logging.level.root=warn",
+        "--logging.level.io.paxoslease=info",
+        "--paxoslease.leases.jobs.candidate=true"
     };
 
     private static SpringApplication application(Duration readyWithin, ThrowingConsumer<PaxosLeaseLifecycle> runner) {
@@ -414,7 +516,7 @@ class PaxosLeaseLifecycleTests {
                 CompletableFuture.supplyAsync(() -> application.run(CANDIDATE), task -> new Thread(task).start());
         try {
             await().atMost(Duration.ofSeconds(60)).until(() -> output.getOut().contains("not ready"));
-            assertThat(output).contains("[jobs]").contains("CommandLineRunner");
+            assertThat(output).contains("[jobs]", "CommandLineRunner").doesNotContain("leads 'jobs'");
         } finally {
             go.countDown();
             started.get(60, TimeUnit.SECONDS).close();
