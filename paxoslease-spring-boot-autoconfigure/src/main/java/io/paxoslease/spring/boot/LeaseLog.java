@@ -34,7 +34,7 @@ final class LeaseLog implements LeaseListener {
 
     @Override
     public void onTransition(LeaseTransition transition) {
-        if (transition.kind() != LeaseTransition.Kind.EXTENSION_FAILED && !failing.isEmpty()) {
+        if (transition.kind() != LeaseTransition.Kind.EXTENSION_FAILED) {
             failing.remove(transition.leaseName());
         }
         if (transition.kind() == LeaseTransition.Kind.EXTENDED && !LOG.isDebugEnabled()) {

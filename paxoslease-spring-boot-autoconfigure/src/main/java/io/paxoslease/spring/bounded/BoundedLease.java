@@ -81,7 +81,6 @@ public final class BoundedLease {
 
     /** Gives the lease up now. */
     public synchronized void release() {
-        inUse = false;
         if (pending != null) {
             pending.cancel(false);
         }

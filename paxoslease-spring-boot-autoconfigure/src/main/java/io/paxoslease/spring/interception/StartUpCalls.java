@@ -109,7 +109,7 @@ final class StartUpCalls {
         }
         return DisposableBean.class.isAssignableFrom(type)
                 ? Stream.empty()
-                : Stream.of(closeable || ClassUtils.hasMethod(type, "close") ? "close" : "shutdown");
+                : Stream.of(ClassUtils.hasMethod(type, "close") ? "close" : "shutdown");
     }
 
     /** Whether one of its schedules has neither a period nor a delay in which an election could be won. */
@@ -129,8 +129,7 @@ final class StartUpCalls {
     /** The event of the start that the method listens to, be it among others. */
     static Optional<Class<?>> event(Method method, Class<?> type) {
         return listenedTo(method, type)
-                .filter(event -> EVENTS.stream().anyMatch(each -> each.isAssignableFrom(event))
-                        || GuardedMethods.isA(WEB_SERVER_EVENT, event))
+                .filter(event -> EVENTS.contains(event) || GuardedMethods.isA(WEB_SERVER_EVENT, event))
                 .findFirst();
     }
 

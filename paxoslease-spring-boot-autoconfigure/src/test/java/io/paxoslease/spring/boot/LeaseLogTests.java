@@ -66,6 +66,23 @@ class LeaseLogTests {
             assertThat(levels(" released 'jobs'")).containsExactly(Level.INFO);
             assertThat(levels(" leads 'lock:1'")).containsExactly(Level.DEBUG);
             assertThat(levels(" released 'lock:1'")).containsExactly(Level.DEBUG);
+            assertThat(levels("quarantine")).isEmpty();
+        });
+    }
+
+    @Test
+    void withoutDetailLeadershipIsToldAllTheSame() {
+        logger.setLevel(Level.INFO);
+        runner.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            node.election("jobs");
+            LeaseLog log = new LeaseLog(node);
+            for (LeaseTransition.Kind kind : LeaseTransition.Kind.values()) {
+                log.onTransition(ownTransition(kind, "jobs"));
+                log.onTransition(ownTransition(kind, "lock:1"));
+            }
+            assertThat(levels("'jobs'")).containsExactly(Level.INFO, Level.WARN, Level.WARN, Level.INFO);
+            assertThat(levels("'lock:1'")).containsExactly(Level.WARN, Level.WARN);
         });
     }
 
@@ -89,6 +106,15 @@ class LeaseLogTests {
             log.onTransition(ownTransition(LeaseTransition.Kind.ACQUIRED, "jobs"));
             log.onTransition(leaderChanged("jobs", "n2"));
             assertThat(levels("'jobs' is led by n2")).hasSize(3);
+
+            log.onTransition(leaderChanged("jobs", node.settings().nodeId()));
+            assertThat(levels("'jobs' is led by " + node.settings().nodeId())).isEmpty();
+
+            log.onTransition(leaderChanged("lock:1", "n2"));
+            log.onTransition(leaderChanged("lock:1", "n2"));
+            assertThat(levels("'lock:1' is led by n2"))
+                    .as("of names without an election nothing is kept")
+                    .containsExactly(Level.DEBUG, Level.DEBUG);
         });
     }
 

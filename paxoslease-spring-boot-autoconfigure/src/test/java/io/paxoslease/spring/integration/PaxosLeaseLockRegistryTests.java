@@ -213,6 +213,9 @@ class PaxosLeaseLockRegistryTests {
         }
 
         assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::tryLock);
+        assertThatExceptionOfType(ConcurrentModificationException.class)
+                .as("for less time than it is wanted already")
+                .isThrownBy(() -> lock.lock(Duration.ofMillis(1)));
         assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
         assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
         assertThat(second.lease(key)).isPresent();

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -231,9 +232,8 @@ class StartUpFailureTests {
         public void afterSingletonsInstantiated() {}
     }
 
-    static class GuardedLifecycle implements SmartLifecycle {
+    static class Lifecycle implements SmartLifecycle {
         @Override
-        @LeaderOnly
         public void start() {}
 
         @Override
@@ -243,6 +243,12 @@ class StartUpFailureTests {
         public boolean isRunning() {
             return false;
         }
+    }
+
+    static class GuardedLifecycle extends Lifecycle {
+        @Override
+        @LeaderOnly
+        public void start() {}
     }
 
     @ParameterizedTest
@@ -271,11 +277,37 @@ class StartUpFailureTests {
 
         @LeaderOnly
         public void run(ApplicationArguments arguments) {}
+
+        @LeaderOnly
+        public void run(String[] arguments, int from) {}
+
+        @LeaderOnly
+        public void goOn(String... arguments) {}
     }
 
-    @Test
-    void acceptsOtherMethodsOfRunners() {
-        assertStartsWith(OtherMethodOfARunner.class);
+    static class OtherMethodsOfALifecycle extends Lifecycle {
+        @LeaderOnly
+        public void start(String what) {}
+
+        @LeaderOnly
+        public void goOn() {}
+    }
+
+    static class OfSuchNames {
+        @LeaderOnly
+        public void run(String... arguments) {}
+
+        @LeaderOnly
+        public void start() {}
+
+        @LeaderOnly
+        public void destroy() {}
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {OtherMethodOfARunner.class, OtherMethodsOfALifecycle.class, OfSuchNames.class})
+    void acceptsMethodsThatSpringDoesNotCall(Class<?> bean) {
+        assertStartsWith(bean);
     }
 
     static class Initialized {
@@ -416,6 +448,19 @@ class StartUpFailureTests {
         }
     }
 
+    static class DestroyedOtherwise extends Closed implements DisposableBean {
+        @Override
+        public void destroy() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NotInferredOfADisposableBean {
+        @Bean
+        DestroyedOtherwise closed() {
+            return new DestroyedOtherwise();
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class PrototypeOnly {
         @Bean
@@ -465,9 +510,25 @@ class StartUpFailureTests {
 
     @ParameterizedTest
     @ValueSource(
-            classes = {NotInferred.class, PrototypeOnly.class, ByTheClass.class, MadeByAFactory.class, Closed.class})
+            classes = {
+                NotInferred.class,
+                NotInferredOfADisposableBean.class,
+                PrototypeOnly.class,
+                ByTheClass.class,
+                MadeByAFactory.class,
+                Closed.class
+            })
     void acceptsMethodsOfSuchNamesThatSpringDoesNotCallOrTheClassGuards(Class<?> bean) {
         assertStartsWith(bean);
+    }
+
+    /** As Spring makes what a test asks to be autowired. */
+    @Test
+    void acceptsABeanWithoutADefinition() {
+        Guarded.context(leases)
+                .run(context -> assertThat(
+                                context.getAutowireCapableBeanFactory().createBean(Closed.class))
+                        .isNotNull());
     }
 
     @EnableScheduling
@@ -551,7 +612,7 @@ class StartUpFailureTests {
         @EventListener
         void begin(LeaseAcquiredEvent event) {}
 
-        @EventListener({LeaseLostEvent.class, LeaseReleasedEvent.class})
+        @EventListener({ContextClosedEvent.class, LeaseReleasedEvent.class})
         void end() {}
     }
 
@@ -640,10 +701,13 @@ class StartUpFailureTests {
         void onReady(ApplicationReadyEvent event) {}
 
         @LeaderOnly
-        void called(ApplicationReadyEvent event) {}
+        void onApplicationEvent(ApplicationReadyEvent event) {}
     }
 
-    static class ClosedListener extends ListenerOfAnything<ContextClosedEvent> {}
+    static class ClosedListener extends ListenerOfAnything<ContextClosedEvent> {
+        @LeaderOnly
+        void called(ApplicationReadyEvent event) {}
+    }
 
     @ParameterizedTest
     @ValueSource(classes = {OnOtherEvents.class, ClosedListener.class})
@@ -681,6 +745,24 @@ class StartUpFailureTests {
         Guarded.context(leases)
                 .withBean(BehindAnInterface.class)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoKindsOfProxies {
+        @Bean
+        BehindAnInterface first() {
+            return new BehindAnInterface();
+        }
+
+        @Bean
+        Known second() {
+            return (Known) new ProxyFactory(new BehindAnInterface()).getProxy();
+        }
+    }
+
+    @Test
+    void refusesThemAlsoIfAnotherBeanOfTheClassHasAProxyOfTheClass() {
+        startingWith(TwoKindsOfProxies.class).hasMessageContaining("BehindAnInterface.unknown() of bean 'second'");
     }
 
     @LeaderOnly

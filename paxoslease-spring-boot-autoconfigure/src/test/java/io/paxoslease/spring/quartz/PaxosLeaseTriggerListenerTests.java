@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -60,19 +61,31 @@ class PaxosLeaseTriggerListenerTests {
         });
     }
 
+    @Test
+    void knowsWhatHasEndedAlsoIfItIsNoJobListener() throws SchedulerException {
+        await().atMost(SOON).until(() -> first.runs.get() + second.runs.get() > 5);
+
+        for (Node node : List.of(first, second)) {
+            node.scheduler.standby();
+            assertThat(node.listener.drain()).succeedsWithin(SOON);
+        }
+    }
+
     private final class Node {
 
         final AtomicInteger runs = new AtomicInteger();
+        final PaxosLeaseTriggerListener listener;
         final LeaderElection election;
         final Scheduler scheduler;
 
         Node(int number) throws SchedulerException {
             election = cell.node(number).election("quartz");
+            listener = new PaxosLeaseTriggerListener(election);
             Properties settings = new Properties();
             settings.setProperty("org.quartz.scheduler.instanceName", "node " + number);
             settings.setProperty("org.quartz.threadPool.threadCount", "1");
             scheduler = new StdSchedulerFactory(settings).getScheduler();
-            scheduler.getListenerManager().addTriggerListener(new PaxosLeaseTriggerListener(election));
+            scheduler.getListenerManager().addTriggerListener(listener);
             scheduler.setJobFactory((bundle, ignored) -> new Count(runs));
             scheduler.scheduleJob(
                     JobBuilder.newJob(Count.class).build(),

@@ -150,13 +150,14 @@ class PaxosLeaseLockProviderTests {
     void anExtendedLockEndsAtItsNewTimeOnly() throws InterruptedException {
         SimpleLock lock =
                 first.lock(config(Duration.ofSeconds(1), Duration.ZERO)).orElseThrow();
-        SimpleLock extended = lock.extend(LONG, Duration.ZERO).orElseThrow();
+        SimpleLock extended = lock.extend(LONG, Duration.ofSeconds(1)).orElseThrow();
 
         Thread.sleep(1_100);
 
         assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
         assertThatIllegalStateException().isThrownBy(lock::unlock);
         extended.unlock();
+        assertThat(first.lease(name)).as("lockAtLeastFor is over").isEmpty();
         assertThat(lockSoon(second)).isNotNull();
     }
 
