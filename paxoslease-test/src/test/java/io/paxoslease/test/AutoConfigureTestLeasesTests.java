@@ -24,12 +24,15 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
@@ -50,6 +53,7 @@ import org.springframework.context.event.EventListener;
             "paxoslease.leases.backup.candidate=true"
         })
 @AutoConfigureTestLeases
+@ExtendWith(OutputCaptureExtension.class)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class AutoConfigureTestLeasesTests {
 
@@ -191,6 +195,11 @@ class AutoConfigureTestLeasesTests {
     void theMembersAreThoseOfTheConfiguration() {
         assertThat(node.settings().cell().acceptors()).containsExactly("billing-1", "billing-2", "billing-3");
         assertThat(node.settings().nodeId()).isEqualTo("application");
+    }
+
+    @Test
+    void theStartWarnsOfNothing(CapturedOutput output) {
+        assertThat(output).contains("PaxosLease: node 'application'").doesNotContain("WARN");
     }
 
     @Test

@@ -22,12 +22,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -69,6 +72,14 @@ class TestCellTests {
         cell.heal("node-1");
         cell.advance(LONG_ENOUGH);
         assertThat(runsOn()).isEqualTo(successor);
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void noPortMatters(CapturedOutput output) {
+        nodes.put("node-1", start(cell, "node-1", "--server.port=0"));
+
+        assertThat(output).contains("PaxosLease: node 'node-1'").doesNotContain("server.port=0");
     }
 
     @Test

@@ -38,6 +38,7 @@ import org.springframework.core.env.Environment;
  * @param port which web server this node's acceptor answers in, null for none
  * @param origin what authenticates other nodes in place of a shared secret
  * @param warnings sentences to log
+ * @param channelWarnings those to log where this node's own channel connects it with the others
  */
 record CellConfiguration(
         NodeSettings node,
@@ -47,7 +48,8 @@ record CellConfiguration(
         String basePath,
         @Nullable Port port,
         FrameOrigin origin,
-        List<String> warnings) {
+        List<String> warnings,
+        List<String> channelWarnings) {
 
     private static final String PREFIX = "paxoslease.";
     private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
@@ -121,6 +123,7 @@ record CellConfiguration(
         private final Environment environment;
         private final LocalAddresses addresses;
         private final List<String> warnings = new ArrayList<>();
+        private final List<String> channelWarnings = new ArrayList<>();
 
         Builder(PaxosLeaseProperties properties, Environment environment, LocalAddresses addresses) {
             this.properties = properties;
@@ -164,7 +167,8 @@ record CellConfiguration(
                     basePath,
                     webServer(members),
                     origin(members),
-                    List.copyOf(warnings));
+                    List.copyOf(warnings),
+                    List.copyOf(channelWarnings));
         }
 
         /** An instance whose members are misspelt would be a cell of its own, and lead beside all others. */
@@ -364,7 +368,7 @@ record CellConfiguration(
 
         private void warnIfProposerOnly(String nodeId, Map<String, URI> members) {
             if (!members.isEmpty() && !members.containsKey(nodeId)) {
-                warnings.add(
+                channelWarnings.add(
                         "Node '" + nodeId + "' is not one of the members " + members.keySet()
                                 + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
             }
@@ -372,7 +376,7 @@ record CellConfiguration(
 
         private void warnIfPortIsDrawn(String nodeId, Map<String, URI> members) {
             if (members.containsKey(nodeId) && properties.transport() != Transport.TCP && listeningPort() == 0) {
-                warnings.add("Node '" + nodeId
+                channelWarnings.add("Node '" + nodeId
                         + "' is a member, but the port of its web server is drawn (server.port=0):"
                         + " nobody reaches it at " + members.get(nodeId) + ", and a process that listens there may have"
                         + " its name and vote too. Set the port; for leases in tests use @AutoConfigureTestLeases.");

@@ -227,6 +227,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     private void logStart() {
         cell.warnings().forEach(LOG::warn);
+        if (has(PaxosLeaseAutoConfiguration.CHANNEL)) {
+            cell.channelWarnings().forEach(LOG::warn);
+        }
         if (cell.standalone()) {
             LOG.info("PaxosLease: standalone cell of one, node '" + cell.node().nodeId() + "', leases "
                     + leaseNames() + ": it leads whatever it asks for. To share leases between instances, list them:"

@@ -291,25 +291,28 @@ class CellConfigurationTests {
 
             assertThat(cell.node().nodeId()).isEqualTo("box");
             assertThat(cell.isAcceptor()).isFalse();
-            assertThat(cell.warnings()).singleElement().asString().contains("'box'", "[a, b, c]", "proposer-only");
+            assertThat(cell.channelWarnings())
+                    .singleElement()
+                    .asString()
+                    .contains("'box'", "[a, b, c]", "proposer-only");
         }
 
         /** As in a test of an application whose node id is set: the member of that name may run elsewhere, and two would vote for it. */
         @Test
         void ofAMemberIsWarnedOfWhereThePortIsDrawn() {
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=b", "server.port=0"))
-                            .warnings())
+                            .channelWarnings())
                     .singleElement()
                     .asString()
                     .contains("'b'", "server.port=0", "http://localhost:8082", "@AutoConfigureTestLeases");
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=b", "server.port=9999"))
-                            .warnings())
+                            .channelWarnings())
                     .isEmpty();
         }
 
         @Test
         void thatIsNotAMemberIsReportedAsProposerOnly() {
-            assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).warnings())
+            assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).channelWarnings())
                     .singleElement()
                     .asString()
                     .contains("'d'", "proposer-only");
