@@ -75,7 +75,7 @@ final class LeaseLog implements LeaseListener {
                 if (leader == null) {
                     LOG.debug("Nobody is known to lead " + lease);
                 } else if (!leader.equals(nodeId) && !leader.equals(leaders.get(transition.leaseName()))) {
-                    tell(transition, () -> lease + " is led by " + leader);
+                    tell(transition, () -> lease + " is led by " + leader + ", as far as is known");
                     remember(transition.leaseName(), leader);
                 }
             }

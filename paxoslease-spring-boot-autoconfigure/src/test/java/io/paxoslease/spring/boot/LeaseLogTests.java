@@ -86,6 +86,18 @@ class LeaseLogTests {
         });
     }
 
+    /** X6. An acceptor that records a proposal does not know whether a majority does. */
+    @Test
+    void anotherLeaderIsToldAsAHint() {
+        runner.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            node.election("jobs");
+            new LeaseLog(node).onTransition(leaderChanged("jobs", "n2"));
+
+            assertThat(levels("'jobs' is led by n2, as far as is known")).containsExactly(Level.INFO);
+        });
+    }
+
     /** As it goes on a node that is cut off from the leader alone: the hint ends with each lease time, and comes back through the others. */
     @Test
     void theSameLeaderIsToldAgainOnlyAfterAnother() {
