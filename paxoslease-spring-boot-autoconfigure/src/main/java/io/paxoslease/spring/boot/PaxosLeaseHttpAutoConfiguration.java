@@ -4,13 +4,16 @@ import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.web.context.WebApplicationContext;
 
 /** The acceptor endpoint in the application's own servlet web server. A standalone cell exposes nothing. */
 @AutoConfiguration(after = PaxosLeaseAutoConfiguration.class)
@@ -25,6 +28,13 @@ public final class PaxosLeaseHttpAutoConfiguration {
     @Bean(SERVLET)
     ServletContextInitializer paxosLeaseServlet(CellConfiguration cell, FrameServer server) {
         return servlet(SERVLET, cell, server, Port.APPLICATION);
+    }
+
+    /** Whether a web server took the servlet: one of the application's own, or one that it is deployed in. A mock of one takes nothing. */
+    static boolean isRegistered(@Nullable ApplicationContext context) {
+        return context instanceof WebApplicationContext web
+                && web.getServletContext() != null
+                && web.getServletContext().getServletRegistration(SERVLET) != null;
     }
 
     /** The servlet, or nothing where the acceptor does not answer: decided here and not by a condition, and not logged as a disabled servlet. */

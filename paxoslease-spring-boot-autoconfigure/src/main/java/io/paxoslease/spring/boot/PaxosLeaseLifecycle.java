@@ -186,7 +186,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         return !has(PaxosLeaseAutoConfiguration.CHANNEL)
                 || !cell.answersIn(Port.APPLICATION)
                 || cell.answersOverTcp()
-                || context instanceof WebServerApplicationContext;
+                || (has(PaxosLeaseHttpAutoConfiguration.SERVLET)
+                        ? PaxosLeaseHttpAutoConfiguration.isRegistered(context)
+                        : context instanceof WebServerApplicationContext);
     }
 
     private boolean has(String bean) {
