@@ -251,14 +251,15 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** A restarted acceptor is silent for so long that its end is worth a line. */
     private void logEndOfQuarantine() {
-        later(node.quarantineRemainingNanos(), () -> {
-            if (running && node.quarantineRemainingNanos() > 0) {
-                logEndOfQuarantine();
-            } else if (running) {
-                LOG.info("PaxosLease: the quarantine of node '" + cell.node().nodeId()
-                        + "' is over, its acceptor votes");
-            }
-        });
+        later(node.quarantineRemainingNanos(), this::tellEndOfQuarantine);
+    }
+
+    private synchronized void tellEndOfQuarantine() {
+        if (running && node.quarantineRemainingNanos() > 0) {
+            logEndOfQuarantine();
+        } else if (running) {
+            LOG.info("PaxosLease: the quarantine of node '" + cell.node().nodeId() + "' is over, its acceptor votes");
+        }
     }
 
     /** On a thread that begins then and ends at once, with a name that tells in the log where the line comes from. */
