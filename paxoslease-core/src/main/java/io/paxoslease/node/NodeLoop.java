@@ -362,7 +362,10 @@ final class NodeLoop {
      * of it, because the thread that met it may be at the end of its stack.
      */
     private void fail(Throwable impossible) {
-        untold = impossible;
+        if (!failed) {
+            // What follows from the first one would hide it.
+            untold = impossible;
+        }
         failed = true;
         if (acceptor != null) {
             // It shares its names with the proposer.

@@ -1156,7 +1156,7 @@ class LeaseNodeTests {
         Lease lease = taken("job");
         CountDownLatch lost = new CountDownLatch(1);
         lease.onLost(lost::countDown);
-        List<String> lines = new CopyOnWriteArrayList<>();
+        List<LogRecord> lines = new CopyOnWriteArrayList<>();
         Handler collector = new LineHandler(lines);
         Logger logger = Logger.getLogger(NodeLoop.class.getName());
         logger.addHandler(collector);
@@ -1177,7 +1177,50 @@ class LeaseNodeTests {
             while (lines.isEmpty()) {
                 Thread.onSpinWait();
             }
-            assertThat(lines).singleElement().asString().contains("gave up all its leases for good");
+            assertThat(lines)
+                    .singleElement()
+                    .extracting(LogRecord::getMessage)
+                    .asString()
+                    .contains("gave up all its leases for good");
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    /** What the timer meets afterwards may only follow from it. */
+    @Test
+    @Timeout(60)
+    void theFirstDefectIsTheOneThatIsLogged() {
+        CountDownLatch timerGoesOn = new CountDownLatch(1);
+        AtomicBoolean planted = new AtomicBoolean();
+        NodeClock broken = () -> {
+            if (Thread.currentThread().getName().endsWith("-timer")) {
+                awaitSafely(timerGoesOn);
+                throw new IllegalStateException("second");
+            } else if (planted.get()) {
+                throw new IllegalStateException("first");
+            }
+            return clock.now();
+        };
+        List<LogRecord> lines = new CopyOnWriteArrayList<>();
+        Handler collector = new LineHandler(lines);
+        Logger logger = Logger.getLogger(NodeLoop.class.getName());
+        logger.addHandler(collector);
+        try (LeaseNode solo = new LeaseNode(
+                NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+            solo.openAcceptor();
+            solo.start();
+            planted.set(true);
+            solo.onTime();
+            assertThat(solo.isFailed()).isTrue();
+            timerGoesOn.countDown();
+            while (lines.isEmpty() && !Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+            }
+            assertThat(lines)
+                    .singleElement()
+                    .extracting(line -> line.getThrown().getMessage())
+                    .isEqualTo("first");
         } finally {
             logger.removeHandler(collector);
         }
@@ -1482,15 +1525,15 @@ class LeaseNodeTests {
     }
 
     private static final class LineHandler extends Handler {
-        private final List<String> lines;
+        private final List<LogRecord> lines;
 
-        LineHandler(List<String> lines) {
+        LineHandler(List<LogRecord> lines) {
             this.lines = lines;
         }
 
         @Override
         public void publish(LogRecord line) {
-            lines.add(line.getMessage());
+            lines.add(line);
         }
 
         @Override
