@@ -53,6 +53,8 @@ record CellConfiguration(
 
     private static final String PREFIX = "paxoslease.";
     private static final Duration DEFAULT_ROUND_TIMEOUT = Duration.ofSeconds(1);
+    private static final String SERVER_PORT = "server.port";
+    private static final String MANAGEMENT_PORT = "management.server.port";
     private static final String SHUTDOWN_PHASE = "spring.lifecycle.timeout-per-shutdown-phase";
     private static final Duration DEFAULT_SHUTDOWN_PHASE = Duration.ofSeconds(30);
     private static final Duration SUSPICIOUSLY_SHORT = Duration.ofMillis(100);
@@ -357,13 +359,22 @@ record CellConfiguration(
         }
 
         private int listeningPort() {
-            return properties.endpoint().port() == Port.MANAGEMENT
-                    ? environment.getProperty("management.server.port", Integer.class, serverPort())
-                    : serverPort();
+            return port(listeningPortProperty());
         }
 
         private int serverPort() {
-            return environment.getProperty("server.port", Integer.class, 8080);
+            return port(SERVER_PORT);
+        }
+
+        private int port(String property) {
+            return environment.getProperty(property, Integer.class, 8080);
+        }
+
+        private String listeningPortProperty() {
+            return properties.endpoint().port() == Port.MANAGEMENT
+                            && environment.getProperty(MANAGEMENT_PORT, Integer.class) != null
+                    ? MANAGEMENT_PORT
+                    : SERVER_PORT;
         }
 
         private void warnIfProposerOnly(String nodeId, Map<String, URI> members) {
@@ -377,7 +388,7 @@ record CellConfiguration(
         private void warnIfPortIsDrawn(String nodeId, Map<String, URI> members) {
             if (members.containsKey(nodeId) && properties.transport() != Transport.TCP && listeningPort() == 0) {
                 channelWarnings.add("Node '" + nodeId
-                        + "' is a member, but the port of its web server is drawn (server.port=0):"
+                        + "' is a member, but the port of its web server is drawn (" + listeningPortProperty() + "=0):"
                         + " nobody reaches it at " + members.get(nodeId) + ", and a process that listens there may have"
                         + " its name and vote too. Set the port; for leases in tests use @AutoConfigureTestLeases.");
             }

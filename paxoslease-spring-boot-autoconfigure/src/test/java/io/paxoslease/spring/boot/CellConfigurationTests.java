@@ -308,6 +308,15 @@ class CellConfigurationTests {
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=b", "server.port=9999"))
                             .channelWarnings())
                     .isEmpty();
+            assertThat(configure(with(
+                                    THREE_LOCAL,
+                                    "paxoslease.node-id=b",
+                                    "paxoslease.endpoint.port=management",
+                                    "management.server.port=0"))
+                            .channelWarnings())
+                    .singleElement()
+                    .asString()
+                    .contains("management.server.port=0");
         }
 
         @Test
