@@ -25,7 +25,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
-import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
@@ -45,8 +44,7 @@ import org.springframework.util.ClassUtils;
  * guard goes behind asynchronous execution (the lease is asked for on the thread that runs the method) and before everything else,
  * transactions for example. Spring's retries come later and go before it, so that each attempt asks for the lease.
  */
-public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-        implements InstantiationAwareBeanPostProcessor {
+public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
     private static final long serialVersionUID = 1L;
 
@@ -113,9 +111,13 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     @Override
     public boolean postProcessAfterInstantiation(Object bean, String beanName) {
         Class<?> type = ClassUtils.getUserClass(bean);
-        if (!candidates.mayBeGuarded(type)) {
-            return true;
+        if (candidates.mayBeGuarded(type)) {
+            refuseCallbacks(beanName, type);
         }
+        return true;
+    }
+
+    private void refuseCallbacks(String beanName, Class<?> type) {
         refuseCallbacksOfTheDefinition(beanName, type);
         if (!checked.contains(type)) {
             MethodIntrospector.selectMethods(
@@ -125,7 +127,6 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                         throw calledOnTheBeanItself(method, beanName);
                     });
         }
-        return true;
     }
 
     @Override
@@ -201,6 +202,10 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     /** Fails unless all that is annotated is guarded; remembers the leases. */
     private void check(Object bean, String beanName, Class<?> targetClass) {
         Class<?> type = ClassUtils.getUserClass(targetClass);
+        if (type.isRecord()) {
+            // Spring asks nobody about one before it calls it.
+            refuseCallbacks(beanName, type);
+        }
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
         Class<?> checkedAs = byInterface && !type.isInterface() ? bean.getClass() : type;
         if (checked.contains(checkedAs)) {

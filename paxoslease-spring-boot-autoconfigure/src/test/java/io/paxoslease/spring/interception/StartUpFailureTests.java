@@ -352,6 +352,42 @@ class StartUpFailureTests {
         assertThat(Initialized.RUNS).hasValue(0);
     }
 
+    /** Spring fills in nothing there, so it offers no chance to refuse it before. */
+    record InitializedRecord(int value) implements Known {
+        @Override
+        @PostConstruct
+        @LeaderOnly
+        public void known() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RecordBehindAnInterface {
+        @Bean
+        Known initialized() {
+            return new InitializedRecord(1);
+        }
+    }
+
+    record NamedRecord(int value) implements Known {
+        @Override
+        @LeaderOnly
+        public void known() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RecordWithANamedMethod {
+        @Bean(initMethod = "known")
+        Known named() {
+            return new NamedRecord(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {RecordBehindAnInterface.class, RecordWithANamedMethod.class})
+    void refusesACallbackOfARecord(Class<?> bean) {
+        startingWith(bean, "spring.aop.proxy-target-class=false").hasMessageContaining("on the bean itself");
+    }
+
     @LeaderOnly
     static class GuardedAndInitialized {
         @PostConstruct
