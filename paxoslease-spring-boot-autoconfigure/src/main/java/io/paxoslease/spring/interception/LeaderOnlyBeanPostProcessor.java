@@ -110,7 +110,7 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     /** Before Spring calls anything on the bean itself. */
     @Override
     public boolean postProcessAfterInstantiation(Object bean, String beanName) {
-        Class<?> type = ClassUtils.getUserClass(bean);
+        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
         if (candidates.mayBeGuarded(type)) {
             refuseCallbacks(beanName, type);
         }

@@ -382,6 +382,26 @@ class StartUpFailureTests {
         }
     }
 
+    static class OnAKnownMethod implements Known {
+        @Override
+        @LeaderOnly
+        public void known() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NamedMethodOfAProxy {
+        @Bean(initMethod = "known")
+        Known named() {
+            return (Known) new ProxyFactory(new OnAKnownMethod()).getProxy();
+        }
+    }
+
+    /** Its guard comes when it was called already. */
+    @Test
+    void refusesACallbackBehindAProxyOfTheApplication() {
+        startingWith(NamedMethodOfAProxy.class).hasMessageContaining("on the bean itself");
+    }
+
     @ParameterizedTest
     @ValueSource(classes = {RecordBehindAnInterface.class, RecordWithANamedMethod.class})
     void refusesACallbackOfARecord(Class<?> bean) {
