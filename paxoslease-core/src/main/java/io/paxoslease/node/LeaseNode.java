@@ -258,7 +258,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
-    /** The election of a name if there was a call of {@link #election} for it. */
+    /** The election of a name if there was a call of {@link #election} or {@link #need} for it. */
     public Optional<LeaderElection> existingElection(String leaseName) {
         return Optional.ofNullable(elections.get(leaseName));
     }
