@@ -51,6 +51,9 @@ final class BenchCell {
 
     final LongAdder bytes = new LongAdder();
 
+    /** Who was sent the last frame. */
+    volatile @Nullable String lastMember;
+
     private final Map<String, URI> members = new LinkedHashMap<>();
     private final int[] ports;
     private final Cell cell;
@@ -108,6 +111,7 @@ final class BenchCell {
             @Override
             public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
                 frames.increment();
+                lastMember = member;
                 bytes.add(frame.length);
                 return channel.exchange(member, frame, timeoutNanos).whenComplete((reply, failure) -> {
                     if (reply != null) {

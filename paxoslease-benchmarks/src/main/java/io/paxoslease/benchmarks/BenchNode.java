@@ -20,6 +20,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -266,7 +267,10 @@ final class BenchNode {
         return answer;
     }
 
-    /** An acquisition and an echo in turn, each when nothing else is under way: the release before has arrived long ago. */
+    /**
+     * An acquisition and an echo in turn, each when nothing else is under way: the release before has arrived long ago. Both by the same member:
+     * one is not as quick as the other.
+     */
     private String idle(long millis, long pauseMicros) throws Exception {
         Samples acquisitions = new Samples();
         Samples echoes = new Samples();
@@ -282,8 +286,9 @@ final class BenchNode {
                 lease.release();
             }
             LockSupport.parkNanos(pauseNanos);
+            String member = Objects.requireNonNullElse(cell.lastMember, echoPeer);
             begin = System.nanoTime();
-            echo.exchange(echoPeer, ECHO, 1_000_000_000L).toCompletableFuture().get();
+            echo.exchange(member, ECHO, 1_000_000_000L).toCompletableFuture().get();
             echoes.add(System.nanoTime() - begin, true);
         }
         long took = System.nanoTime() - start;
