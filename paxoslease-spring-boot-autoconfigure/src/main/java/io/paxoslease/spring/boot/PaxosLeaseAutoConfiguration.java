@@ -17,6 +17,7 @@ import io.paxoslease.wire.WireListener;
 import java.security.SecureRandom;
 import java.util.SplittableRandom;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
@@ -81,12 +82,22 @@ public final class PaxosLeaseAutoConfiguration {
             CellConfiguration cell,
             Transport transport,
             PaxosLeaseProperties properties,
-            ObjectProvider<NodeClock> clock) {
-        LeaseNode node = new LeaseNode(
-                cell.node(),
-                transport,
-                new SplittableRandom(new SecureRandom().nextLong()),
-                clock.getIfAvailable(() -> NodeClock.SYSTEM));
+            ObjectProvider<NodeClock> clock,
+            ConfigurableListableBeanFactory beans) {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        // The threads of the node keep what this one has, which is Tomcat's while that starts, and ends with it.
+        thread.setContextClassLoader(beans.getBeanClassLoader());
+        LeaseNode node;
+        try {
+            node = new LeaseNode(
+                    cell.node(),
+                    transport,
+                    new SplittableRandom(new SecureRandom().nextLong()),
+                    clock.getIfAvailable(() -> NodeClock.SYSTEM));
+        } finally {
+            thread.setContextClassLoader(before);
+        }
         node.addListener(new LeaseLog(node));
         if (properties.history().events() > 0) {
             node.keepHistory(new LeaseHistory(
