@@ -194,6 +194,7 @@ record CellConfiguration(
             Map<String, String> byAddress = new TreeMap<>();
             properties.members().forEach((id, url) -> {
                 String property = PREFIX + "members." + id;
+                requireResolved("members." + id, withoutPassword(url), url);
                 URI uri = url(property, url);
                 String other = byAddress.put(address(uri) + uri.getRawPath(), id);
                 if (other != null) {
@@ -202,7 +203,8 @@ record CellConfiguration(
                             url,
                             "the members '" + other + "' and '" + id
                                     + "' have the same URL, but each acceptor is one process",
-                            "Give each member the base URL of its own application instance.");
+                            "Give each member the base URL of its own application instance. Ids that differ in capital letters"
+                                    + " or dashes only are one name to Spring, which gives both the same URL.");
                 }
                 members.put(id, uri);
             });
@@ -268,15 +270,16 @@ record CellConfiguration(
                     ? "Set the address of the member's own port, for example tcp://10.0.0.1:7411, or leave paxoslease.transport at http."
                     : "Set the base URL of the member, for example http://10.0.0.1:8080 or https://node-1.example.com.";
             try {
-                URI uri = new URI(url.endsWith("/") ? url.substring(0, url.length() - 1) : url);
+                URI uri = new URI(url.replaceFirst("/+$", ""));
                 String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
                 if (schemes.contains(scheme) && uri.getHost() == null && uri.getRawAuthority() != null) {
                     throw invalid(
                             property,
                             withoutPassword(url),
                             "'" + withoutPassword("//" + uri.getRawAuthority()).substring(2)
-                                    + "' is no host name, or host name and port: a host name has letters, digits, dashes and dots, no underscore",
-                            "Use a name without these characters, such as an alias, or the address.");
+                                    + "' is no host name, or host name and port: a host name has letters, digits, dashes and dots, no underscore;"
+                                    + " an IPv6 address is in brackets; ports are from 1 to " + MAX_PORT,
+                            "Correct it. Of a host whose name has other characters set an alias or the address.");
                 }
                 if (!schemes.contains(scheme) || uri.getHost() == null) {
                     boolean otherTransport = !tcp && (scheme.equals("tcp") || scheme.equals("tls"));

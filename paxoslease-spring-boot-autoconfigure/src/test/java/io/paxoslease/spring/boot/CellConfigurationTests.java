@@ -391,6 +391,27 @@ class CellConfigurationTests {
                             "paxoslease.members.a=http://localhost:8081",
                             "paxoslease.members.b=http://LOCALHOST:8081/"))
                     .hasMessageContainingAll("paxoslease.members.b", "'a' and 'b'", "same URL");
+            assertThat(refused(
+                            "paxoslease.members.a=http://localhost:8081",
+                            "paxoslease.members.b=http://localhost:8081//"))
+                    .hasMessageContaining("same URL");
+        }
+
+        /** What an environment variable overrides keeps its own id, and Spring gives both the same value. */
+        @Test
+        void withIdsThatAreOneNameToSpringAreToldSo() {
+            assertThat(refused(
+                                    "paxoslease.members.node-1=http://localhost:8081",
+                                    "paxoslease.members.Node1=http://localhost:8082")
+                            .remedy())
+                    .contains("capital letters or dashes");
+        }
+
+        @Test
+        void withAPlaceholderWithoutAValueAreToldSo() {
+            assertThat(refused("paxoslease.members.a=http://${PAXOSLEASE_TESTS_NO_SUCH_VARIABLE}:8080"))
+                    .hasMessage("Property paxoslease.members.a = 'http://${PAXOSLEASE_TESTS_NO_SUCH_VARIABLE}:8080':"
+                            + " it has a placeholder ${...} without a value");
         }
 
         @ParameterizedTest
@@ -420,6 +441,14 @@ class CellConfigurationTests {
             assertThat(refused("paxoslease.members.a=" + url, "paxoslease.transport=" + transport))
                     .hasMessageContainingAll("'" + URI.create(url).getAuthority() + "'", "no underscore")
                     .hasMessageNotContaining("must start with");
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"http://::1:8080", "http://fe80::1", "http://host:99999999999", "http://host:-1"})
+        void withAnAddressOrAPortThatJavaDoesNotTakeAreToldSo(String url) {
+            assertThat(refused("paxoslease.members.a=" + url))
+                    .hasMessageContainingAll(
+                            "'" + URI.create(url).getAuthority() + "'", "IPv6 address is in brackets", "1 to 65535");
         }
 
         @Test
