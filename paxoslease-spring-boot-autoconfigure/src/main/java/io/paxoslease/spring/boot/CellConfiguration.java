@@ -140,6 +140,7 @@ record CellConfiguration(
             Duration leaseTime = properties.leaseTime();
             warnAboutUnit("lease-time", leaseTime);
             requireDrainTimeout();
+            requireTcpPort();
             Duration roundTimeout = roundTimeout(leaseTime);
             String basePath = basePath();
             requireAuthentication(members);
@@ -450,6 +451,17 @@ record CellConfiguration(
                 warnings.add("paxoslease.shutdown.drain-timeout is " + words(timeout) + ", which is not below "
                         + SHUTDOWN_PHASE + ", " + words(phase)
                         + ": Spring stops waiting first, and ends what guarded calls still use.");
+            }
+        }
+
+        private void requireTcpPort() {
+            Integer port = properties.tcp().port();
+            if (port != null && (port < 1 || port > MAX_PORT)) {
+                throw invalid(
+                        PREFIX + "tcp.port",
+                        port,
+                        "ports are from 1 to " + MAX_PORT,
+                        "Leave it out, which means the port of this node's own URL, or set the one behind that URL.");
             }
         }
 

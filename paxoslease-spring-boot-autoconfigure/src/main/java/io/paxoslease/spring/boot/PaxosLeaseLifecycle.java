@@ -169,7 +169,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         int port = configured != null ? configured : cell.ownUrl().orElseThrow().getPort();
         try {
             tcpServer.open(cell.tcpAddress(properties.tcp().address()), port);
-        } catch (IOException | IllegalArgumentException failure) {
+        } catch (IOException failure) {
             InetAddress address = properties.tcp().address();
             throw new InvalidCellConfigurationException(
                     "paxoslease.tcp.port",
@@ -177,7 +177,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                     "this node cannot listen there" + (address == null ? "" : " at " + address.getHostAddress()) + ": "
                             + failure.getMessage(),
                     "Stop what uses the port, or choose another one: by the node's own URL in paxoslease.members, or by"
-                            + " paxoslease.tcp.port where the others reach it through another.");
+                            + " paxoslease.tcp.port where the others reach it through another."
+                            + (address == null ? "" : " paxoslease.tcp.address must be an address of this machine."));
         }
     }
 

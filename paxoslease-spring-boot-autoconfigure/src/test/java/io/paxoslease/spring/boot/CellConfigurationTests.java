@@ -571,6 +571,14 @@ class CellConfigurationTests {
                     .containsOnlyKeys("b");
         }
 
+        /** Nobody could know one that is drawn. */
+        @ParameterizedTest
+        @ValueSource(strings = {"0", "-1", "65536"})
+        void theOwnPortMustBeOneThatCanBeConnectedTo(String port) {
+            assertThat(refused("paxoslease.transport=tcp", "paxoslease.tcp.port=" + port))
+                    .hasMessage("Property paxoslease.tcp.port = '" + port + "': ports are from 1 to 65535");
+        }
+
         @Test
         void aUrlOfTheOtherTransportTellsHowToChooseIt() {
             assertThat(refused("paxoslease.node-id=a", "paxoslease.members.a=tls://localhost:7411")

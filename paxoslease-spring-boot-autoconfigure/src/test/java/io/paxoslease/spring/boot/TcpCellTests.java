@@ -178,6 +178,20 @@ class TcpCellTests {
     }
 
     @Test
+    void anAddressOfAnotherMachineStopsTheStart() {
+        assertThatThrownBy(() -> startWithTcp(
+                        0,
+                        WebApplicationType.NONE,
+                        "--paxoslease.tcp.address=192.0.2.1",
+                        "--paxoslease.security.shared-secret=0123456789abcdef"))
+                .rootCause()
+                .isInstanceOfSatisfying(
+                        InvalidCellConfigurationException.class,
+                        refusal -> assertThat(refusal.remedy())
+                                .endsWith("paxoslease.tcp.address must be an address of this machine."));
+    }
+
+    @Test
     void whoIsNoMemberListensNowhere() throws Exception {
         for (int i = 0; i < 2; i++) {
             startWithTcp(i, WebApplicationType.NONE);
