@@ -28,7 +28,7 @@ final class AdapterDrain implements SmartLifecycle {
     /**
      * Makes the drain of one adapter.
      *
-     * @param drain lets nothing more run; its stage completes when nothing runs
+     * @param drain lets nothing more run; its stage completes when nothing runs, or with {@code resume}
      * @param resume ends that
      * @param timeout how long to wait at most
      * @param what runs, for the warning that it still does
@@ -60,7 +60,7 @@ final class AdapterDrain implements SmartLifecycle {
     public void stop(Runnable callback) {
         running = false;
         drain.get().orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
-            if (late != null && !running) {
+            if (late != null) {
                 LOG.warn("PaxosLease: " + what + " still run after " + timeout
                         + "; their leases are released all the same");
             }

@@ -118,7 +118,7 @@ public final class BoundedLeases implements AutoCloseable {
     /**
      * Hands out no more leases until {@link #resume()}.
      *
-     * @return a stage that completes when nobody uses a lease any more; leases that linger are not used
+     * @return a stage that completes when nobody uses a lease any more, or with {@link #resume()}; leases that linger are not used
      */
     public CompletableFuture<Void> drain() {
         return drain.begin();

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.bounded;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ public final class Drain {
 
     private final BooleanSupplier nothingRuns;
     /** Null while there is no drain. */
-    private volatile @Nullable CompletableFuture<Void> idle;
+    private final AtomicReference<@Nullable CompletableFuture<Void>> idle = new AtomicReference<>();
 
     /**
      * Creates one that is not under way.
@@ -25,30 +26,33 @@ public final class Drain {
     }
 
     /**
-     * Begins it.
+     * Begins it, or joins the one that is under way.
      *
-     * @return a stage that completes when nothing runs any more
+     * @return a stage of the caller's own that completes when nothing runs any more, or with {@link #end()}
      */
     public CompletableFuture<Void> begin() {
         CompletableFuture<Void> whenIdle = new CompletableFuture<>();
-        idle = whenIdle;
+        CompletableFuture<Void> underWay = idle.compareAndExchange(null, whenIdle);
         check();
-        return whenIdle;
+        return (underWay == null ? whenIdle : underWay).copy();
     }
 
     /** Ends it. */
     public void end() {
-        idle = null;
+        CompletableFuture<Void> whenIdle = idle.getAndSet(null);
+        if (whenIdle != null) {
+            whenIdle.complete(null);
+        }
     }
 
     /** Whether nothing more may run. */
     public boolean isUnderWay() {
-        return idle != null;
+        return idle.get() != null;
     }
 
     /** To be called when something has ended. */
     public void check() {
-        CompletableFuture<Void> whenIdle = idle;
+        CompletableFuture<Void> whenIdle = idle.get();
         if (whenIdle != null && nothingRuns.getAsBoolean()) {
             whenIdle.complete(null);
         }

@@ -51,7 +51,7 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
     /**
      * Lets no more jobs run until {@link #resume()}, because the application stops.
      *
-     * @return a stage that completes when no job that was let run runs any more, but for one that calls this
+     * @return a stage that completes when no job that was let run runs any more, but for one that calls this; or with {@link #resume()}
      */
     public CompletableFuture<Void> drain() {
         stopper = Thread.currentThread();

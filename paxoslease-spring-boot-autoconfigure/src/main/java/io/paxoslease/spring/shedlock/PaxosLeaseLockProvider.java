@@ -69,7 +69,7 @@ public final class PaxosLeaseLockProvider implements ExtensibleLockProvider, Aut
     /**
      * Grants no more locks until {@link #resume()}, because the application stops.
      *
-     * @return a stage that completes when no task runs under a lock of this provider any more
+     * @return a stage that completes when no task runs under a lock of this provider any more, or with {@link #resume()}
      */
     public CompletableFuture<Void> drain() {
         return leases.drain();

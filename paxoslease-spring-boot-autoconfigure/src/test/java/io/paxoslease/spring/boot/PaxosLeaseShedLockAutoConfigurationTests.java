@@ -183,6 +183,23 @@ class PaxosLeaseShedLockAutoConfigurationTests {
         });
     }
 
+    @Test
+    void whatBeganToStopBeforeItWasStartedAgainSaysNothingOfTheNextStop(CapturedOutput output) {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=200ms").run(context -> {
+            SimpleLock lock = lock(context.getBean(LockProvider.class), "report");
+            AdapterDrain drain = context.getBean(AdapterDrain.class);
+            CountDownLatch stopped = new CountDownLatch(2);
+
+            drain.stop(stopped::countDown);
+            drain.start();
+            lock.unlock();
+            drain.stop(stopped::countDown);
+
+            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(output).doesNotContain("released all the same");
+        });
+    }
+
     @Configuration
     static class OwnProvider {
 
