@@ -75,6 +75,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private boolean nodeStarted;
     private boolean ready;
     private volatile boolean running;
+    /** How often it was started: what a stop began ends with the next start. */
+    private volatile int starts;
 
     PaxosLeaseLifecycle(
             CellConfiguration cell,
@@ -124,6 +126,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             later(readyWithin.toNanos(), this::warnUnlessReady);
             nodeStarted = true;
         }
+        starts++;
         running = true;
         leaseNames().forEach(name -> node.need(name, this));
         guarded.ifAvailable(GuardedLeases::resume);
@@ -348,6 +351,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     @Override
     public void stop(Runnable callback) {
+        int startsBefore = starts;
         running = false;
         Thread stopper = Thread.currentThread();
         CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
@@ -361,7 +365,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         idle.copy()
                 .orTimeout(drainTimeout.toMillis(), TimeUnit.MILLISECONDS)
                 .whenCompleteAsync(
-                        (done, late) -> release(late, stopper, callback), PaxosLeaseLifecycle::onThreadOfItsOwn);
+                        (done, late) -> release(late, startsBefore, stopper, callback),
+                        PaxosLeaseLifecycle::onThreadOfItsOwn);
     }
 
     /**
@@ -400,13 +405,13 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
     }
 
-    private void release(@Nullable Throwable late, Thread stopper, Runnable callback) {
-        if (late != null && !running) {
+    private void release(@Nullable Throwable late, int startsBefore, Thread stopper, Runnable callback) {
+        if (late != null && starts == startsBefore) {
             LOG.warn("PaxosLease: guarded calls still run after "
                     + properties.shutdown().drainTimeout() + "; their leases are released all the same");
         }
         try {
-            if (releaseUnlessRunning()) {
+            if (releaseUnlessStarted(startsBefore)) {
                 events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT, stopper));
             }
         } finally {
@@ -415,8 +420,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     /** What drained for longer than the context waited may end when the context was started again: then nothing is given up. */
-    private synchronized boolean releaseUnlessRunning() {
-        if (running) {
+    private synchronized boolean releaseUnlessStarted(int startsBefore) {
+        if (starts != startsBefore) {
             return false;
         }
         node.releaseAll().forEach(this::goesOnLater);

@@ -411,6 +411,36 @@ class PaxosLeaseLifecycleTests {
         });
     }
 
+    @Test
+    void whatBeganToStopBeforeItWasStartedAgainReleasesNothingOfTheNextStop() {
+        Duration drainTimeout = Duration.ofSeconds(2);
+        runner.withBean(Slow.class)
+                .withPropertyValues("paxoslease.shutdown.drain-timeout=" + drainTimeout)
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    await().until(() -> leads(context, "slow"));
+                    Slow slow = context.getBean(Slow.class);
+                    CompletableFuture<Void> call = Slow.begin(slow);
+                    assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
+                    PaxosLeaseLifecycle lifecycle = context.getBean(PaxosLeaseLifecycle.class);
+                    CompletableFuture<Boolean> ledAfterTheFirst = new CompletableFuture<>();
+                    CountDownLatch stopped = new CountDownLatch(1);
+
+                    lifecycle.stop(() -> ledAfterTheFirst.complete(leads(context, "slow")));
+                    lifecycle.start();
+                    await().pollDelay(drainTimeout.multipliedBy(3).dividedBy(4)).until(() -> true);
+                    lifecycle.stop(stopped::countDown);
+
+                    assertThat(ledAfterTheFirst)
+                            .succeedsWithin(Duration.ofSeconds(10))
+                            .isEqualTo(true);
+                    slow.mayEnd().countDown();
+                    assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+                    assertThat(leads(context, "slow")).isFalse();
+                    assertThat(call).succeedsWithin(Duration.ofSeconds(10));
+                });
+    }
+
     static class Late {
         @LeaderOnly("late")
         public void run() {}
