@@ -117,6 +117,13 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         return true;
     }
 
+    /** Spring does not ask the above about a record, nor about what the application has it initialize. */
+    @Override
+    public Object postProcessBeforeInitialization(Object bean, String beanName) {
+        postProcessAfterInstantiation(bean, beanName);
+        return bean;
+    }
+
     private void refuseCallbacks(String beanName, Class<?> type) {
         refuseCallbacksOfTheDefinition(beanName, type);
         if (!checked.contains(type)) {
@@ -202,10 +209,6 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     /** Fails unless all that is annotated is guarded; remembers the leases. */
     private void check(Object bean, String beanName, Class<?> targetClass) {
         Class<?> type = ClassUtils.getUserClass(targetClass);
-        if (type.isRecord()) {
-            // Spring asks nobody about one before it calls it.
-            refuseCallbacks(beanName, type);
-        }
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
         Class<?> checkedAs = byInterface && !type.isInterface() ? bean.getClass() : type;
         if (checked.contains(checkedAs)) {

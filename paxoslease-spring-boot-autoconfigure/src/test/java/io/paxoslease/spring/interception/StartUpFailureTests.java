@@ -1,6 +1,7 @@
 package io.paxoslease.spring.interception;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.Lease;
@@ -406,6 +407,28 @@ class StartUpFailureTests {
     @ValueSource(classes = {RecordBehindAnInterface.class, RecordWithANamedMethod.class})
     void refusesACallbackOfARecord(Class<?> bean) {
         startingWith(bean, "spring.aop.proxy-target-class=false").hasMessageContaining("on the bean itself");
+    }
+
+    static class InitializedByTheApplication implements InitializingBean {
+        private boolean ran;
+
+        @Override
+        @LeaderOnly
+        public void afterPropertiesSet() {
+            ran = true;
+        }
+    }
+
+    /** Of which Spring does not ask while it fills it in. */
+    @Test
+    void refusesACallbackOfWhatTheApplicationHasInitialized() {
+        InitializedByTheApplication bean = new InitializedByTheApplication();
+        Guarded.context(leases)
+                .run(context -> assertThatExceptionOfType(UnguardableMethodException.class)
+                        .isThrownBy(
+                                () -> context.getAutowireCapableBeanFactory().initializeBean(bean, "initialized"))
+                        .withMessageContaining("on the bean itself"));
+        assertThat(bean.ran).isFalse();
     }
 
     @LeaderOnly
