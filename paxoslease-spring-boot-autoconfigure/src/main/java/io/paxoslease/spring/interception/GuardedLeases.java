@@ -328,9 +328,15 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
             return null;
         }
         tell(method, Outcome.REFUSED);
-        String leader =
-                election(method.leaseName()).leader().map(LeaderHint::nodeId).orElse(null);
-        throw new NotLeaderException(method.leaseName(), nodeId(), leader, reason);
+        LeaderElection election = election(method.leaseName());
+        String self = nodeId();
+        String leader = election.leader().map(LeaderHint::nodeId).orElse(null);
+        if (self.equals(leader) && !election.isLeader()) {
+            // No leader: whoever sends the call there would send it here again.
+            throw new NotLeaderException(
+                    method.leaseName(), self, null, reason + ", but its code or the process before it holds the lease");
+        }
+        throw new NotLeaderException(method.leaseName(), self, leader, reason);
     }
 
     private LeaderElection election(String leaseName) {

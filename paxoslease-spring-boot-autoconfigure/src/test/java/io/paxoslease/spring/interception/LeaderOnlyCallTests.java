@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.paxoslease.LeaderHint;
 import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaderOnly.Otherwise;
 import io.paxoslease.spring.NotLeaderException;
+import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
+import io.paxoslease.spring.bounded.LocalCell;
 import io.paxoslease.spring.interception.CallListener.Outcome;
 import io.paxoslease.spring.interception.Guarded.Outcomes;
 import java.lang.annotation.ElementType;
@@ -25,7 +28,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.core.annotation.AliasFor;
 
@@ -182,6 +187,31 @@ class LeaderOnlyCallTests {
                     .withMessageContaining("'node-9'");
             assertThat(outcomes.count("orders", Outcome.REFUSED)).isEqualTo(1);
         });
+    }
+
+    static class Refused {
+        @LeaderOnly(value = "orders", otherwise = Otherwise.THROW)
+        public void run() {}
+    }
+
+    /** Whoever sends such a call on to the leader would send it here again. */
+    @Test
+    void throwsWithoutLeaderWhereCodeOfThisNodeHoldsTheLease() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(PaxosLeaseInterceptionAutoConfiguration.class))
+                .withBean(LeaseNode.class, LocalCell::standalone)
+                .withBean(Refused.class)
+                .run(context -> {
+                    LeaseNode node = context.getBean(LeaseNode.class);
+                    assertThat(node.tryAcquire("orders", Duration.ofSeconds(3))).isPresent();
+                    assertThat(node.election("orders").leader()).isPresent();
+                    assertThatExceptionOfType(NotLeaderException.class)
+                            .isThrownBy(() -> context.getBean(Refused.class).run())
+                            .satisfies(refused -> assertThat(refused.leader()).isEmpty())
+                            .withMessage(
+                                    "This node does not lead, but its code or the process before it holds the lease;"
+                                            + " lease 'orders', node 'solo', no leader is known");
+                });
     }
 
     @Test
