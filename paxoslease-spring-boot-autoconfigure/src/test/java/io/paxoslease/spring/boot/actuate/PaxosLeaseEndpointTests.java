@@ -3,6 +3,10 @@ package io.paxoslease.spring.boot.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.node.LeaseHistory;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import java.lang.management.ManagementFactory;
@@ -20,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
@@ -451,6 +456,26 @@ class PaxosLeaseEndpointTests {
                 throw new IllegalStateException(failure);
             }
         }
+    }
+
+    /** An application may make names of what its users write. */
+    @Test
+    void aNameWritesNoLineOfItsOwnIntoTheLog() {
+        Logger logger = (Logger) LoggerFactory.getLogger("io.paxoslease");
+        Level before = logger.getLevel();
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        logger.setLevel(Level.INFO);
+        test.node.election("a\nb").start();
+
+        new PaxosLeaseEndpoint(test.node, test.view).act("a\nb", "stop");
+
+        logger.detachAppender(lines);
+        logger.setLevel(before);
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly("node-1 was told by its endpoint 'lease' to stop 'a?b'");
     }
 
     @Test

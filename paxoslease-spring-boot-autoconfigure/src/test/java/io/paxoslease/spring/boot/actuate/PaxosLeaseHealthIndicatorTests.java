@@ -151,6 +151,15 @@ class PaxosLeaseHealthIndicatorTests {
         assertThat(health().getDetails().get("problems")).asInstanceOf(LIST).hasSize(4);
     }
 
+    /** Of two nodes that refuse each other for the same reason. */
+    @Test
+    void theReasonSaysNothingTwice() {
+        test.voting().view.reachable("node-2", AcceptorState.VOTING).refused("node-3", "another cell");
+        test.view.problems.add("node-3: another cell");
+
+        assertThat(health().getDetails()).containsEntry("reason", "node-3: another cell");
+    }
+
     @Test
     void aProposerOnlyNodeNeedsAMajorityOfTheAcceptorsAndIsNeverQuarantined() {
         use(TestNode.proposerOnly());
