@@ -121,7 +121,7 @@ public final class PaxosLeaseEndpoint {
     private static LeaseActionException noElection(String name) {
         return new LeaseActionException(
                 LeaseActionException.CONFLICT,
-                "Lease '" + name
-                        + "' was acquired by code of the application and not by an election; only that code releases it");
+                "No election of this node holds lease '" + name
+                        + "': code of the application asked for it, and only that code gives it up");
     }
 }

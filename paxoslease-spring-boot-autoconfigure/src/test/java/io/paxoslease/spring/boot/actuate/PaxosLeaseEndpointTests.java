@@ -458,6 +458,17 @@ class PaxosLeaseEndpointTests {
         }
     }
 
+    @Test
+    void doesNotSayOfALeaseThatCodeAsksForThatCodeHasIt() {
+        use(TestNode.ofThree());
+        assertThat(test.node.tryAcquireAsync("job", Duration.ofSeconds(5))).isNotDone();
+
+        assertThatException()
+                .isThrownBy(() -> new PaxosLeaseEndpoint(test.node, test.view).act("job", "resign"))
+                .withMessage(
+                        "No election of this node holds lease 'job': code of the application asked for it, and only that code gives it up");
+    }
+
     /** An application may make names of what its users write. */
     @Test
     void aNameWritesNoLineOfItsOwnIntoTheLog() {
