@@ -94,6 +94,22 @@ class PaxosLeaseLifecycleTests {
         });
     }
 
+    /** As Spring's tests do with a context that is not used just now. */
+    @Test
+    void aContextThatIsPausedDoesNotLead() {
+        runner.withPropertyValues("paxoslease.leases.configured.candidate=true").run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            await().until(() -> leads(context, "configured"));
+
+            context.pause();
+
+            assertThat(context.getBean(LeaseNode.class).startedElections()).isEmpty();
+            assertThat(leads(context, "configured")).isFalse();
+            context.restart();
+            await().until(() -> leads(context, "configured"));
+        });
+    }
+
     /** As an operator does by the endpoint, until somebody starts it. */
     @Test
     void aConfiguredElectionThatWasStoppedStaysSoWhenTheContextIsStartedAgain() {

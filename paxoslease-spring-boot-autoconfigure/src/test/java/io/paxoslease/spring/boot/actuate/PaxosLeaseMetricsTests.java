@@ -257,6 +257,26 @@ class PaxosLeaseMetricsTests {
         assertThat(calls("leader", "executed")).isOne();
     }
 
+    /** An application may have some that are no part of a composite. */
+    @Test
+    void aRegistryThatIsBoundLaterHasTheMetersToo() {
+        PaxosLeaseMetrics metrics = metrics();
+        test.node.election("leader").start();
+        await().untilAsserted(() -> assertThat(held("leader")).isOne());
+        SimpleMeterRegistry later = new SimpleMeterRegistry();
+
+        metrics.bindTo(later);
+        metrics.leaderOnlyCall("leader", "executed");
+        acquire("job");
+
+        assertThat(later.get("paxoslease.lease.held").tag("lease", "leader").gauge().value())
+                .isOne();
+        assertThat(later.get("paxoslease.leaderonly.calls").counter().count()).isOne();
+        await().untilAsserted(() -> assertThat(
+                        later.get("paxoslease.acquire").timer().count())
+                .isOne());
+    }
+
     @Test
     void trafficIsCountedByTypeAndOutcomeAndTimedByMember() {
         MicrometerWireListener listener = new MicrometerWireListener();
