@@ -65,7 +65,13 @@ public final class FrameServer implements FrameHandler {
             RequestHandler handler,
             WireListener listener,
             RandomGenerator random) {
-        this(self, settings, handler, listener, new Sessions(MAX_SESSIONS, random), NodeClock.SYSTEM);
+        this(
+                self,
+                settings,
+                handler,
+                listener,
+                new Sessions(MAX_SESSIONS, !settings.secrets().isEmpty(), random),
+                NodeClock.SYSTEM);
     }
 
     FrameServer(

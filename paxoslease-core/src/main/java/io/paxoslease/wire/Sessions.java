@@ -25,7 +25,7 @@ final class Sessions {
         ENTERED,
         /** Like ENTERED, but incarnations of its node take turns: two processes with one node id. */
         ALTERNATED,
-        /** There is no such session. */
+        /** There is no such session, or none in which the number can be told. */
         UNKNOWN,
         /** A frame with this sequence number came before, or may have: too many higher ones did. Or it is one that its sender has given up. */
         REPLAYED
@@ -54,6 +54,10 @@ final class Sessions {
             this.sequence = sequence;
         }
 
+        boolean isTooLowToTell(long number) {
+            return number - sequence <= -Long.SIZE;
+        }
+
         /** False if the number was used up, or is too low to tell. */
         boolean use(long number) {
             long ahead = number - sequence;
@@ -62,7 +66,7 @@ final class Sessions {
                 sequence = number;
                 return true;
             }
-            if (ahead <= -Long.SIZE || (used >> -ahead & 1) != 0) {
+            if (isTooLowToTell(number) || (used >> -ahead & 1) != 0) {
                 return false;
             }
             used |= 1L << -ahead;
@@ -87,12 +91,17 @@ final class Sessions {
     private static final int MOST_RETURNS = 2;
 
     private final int capacity;
+    private final boolean authenticated;
     private final RandomGenerator random;
     private final LinkedHashMap<Incarnation, Session> sessions = new LinkedHashMap<>(16, 0.75f, true);
     private final Map<String, Heard> heard = new HashMap<>();
 
-    Sessions(int capacity, RandomGenerator random) {
+    /**
+     * @param authenticated whether nobody but the sender can have given a frame its number
+     */
+    Sessions(int capacity, boolean authenticated, RandomGenerator random) {
         this.capacity = capacity;
+        this.authenticated = authenticated;
         this.random = random;
     }
 
@@ -105,7 +114,8 @@ final class Sessions {
     /** Opens the session of an incarnation, or tells it again. */
     synchronized Opened open(Incarnation sender, @Nullable String address, long fingerprint, long sequence) {
         Session session = sessions.get(sender);
-        if (session == null) {
+        if (session == null || isSpoilt(session, sequence)) {
+            sessions.remove(sender);
             session = new Session(sender, address, drawId(), fingerprint, sequence);
             makeRoom();
             sessions.put(sender, session);
@@ -127,7 +137,7 @@ final class Sessions {
     synchronized Entry enter(
             Incarnation sender, long id, long fingerprint, long sequence, int releases, int otherRequests) {
         Session session = sessions.get(sender);
-        if (session == null || session.id != id || session.fingerprint != fingerprint) {
+        if (session == null || session.id != id || session.fingerprint != fingerprint || isSpoilt(session, sequence)) {
             return Entry.UNKNOWN;
         }
         if ((otherRequests > 0 && sequence < session.released) || !session.use(sequence)) {
@@ -137,6 +147,14 @@ final class Sessions {
             session.released = Math.max(session.released, sequence);
         }
         return takesTurns(sender) ? Entry.ALTERNATED : Entry.ENTERED;
+    }
+
+    /**
+     * Whether a damaged frame may have raised the highest number. Its sender counts up from below, and would be refused for the rest of its
+     * life; so it may open another session. A number that is authenticated is not damaged: one that is too low is a replay.
+     */
+    private boolean isSpoilt(Session session, long sequence) {
+        return !authenticated && session.isTooLowToTell(sequence);
     }
 
     private boolean takesTurns(Incarnation sender) {

@@ -160,11 +160,44 @@ class FrameServerTests {
 
         @Test
         void aFrameThatWasOvertakenByTooManyIsNotHandled() throws Exception {
+            useSecret();
             long session = open(Samples.NODE_1, 1);
             send(200, frame(session, 66, List.of()));
             assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.REPLAYED);
             assertThat(acceptor.handled).isEmpty();
             assertThat(send(200, frame(session, 3, oneRequest())).status()).isEqualTo(Status.OK);
+        }
+
+        @Test
+        void aFrameThatWasOvertakenByTooManyAsksForAHelloWhereNothingIsAuthenticated() throws Exception {
+            long session = open(Samples.NODE_1, 1);
+            send(200, frame(session, 66, List.of()));
+            assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.NEW_SESSION);
+            assertThat(acceptor.handled).isEmpty();
+            assertThat(send(200, frame(session, 3, oneRequest())).status()).isEqualTo(Status.OK);
+        }
+
+        /** Without a secret nothing keeps a damaged number out, and its sender would be refused for the rest of its life. */
+        @Test
+        void aDamagedNumberEndsWithTheSession() throws Exception {
+            long spoilt = open(Samples.NODE_1, 1);
+            send(200, frame(spoilt, 1L << 40, List.of()));
+            long session = open(Samples.NODE_1, 3);
+            assertThat(session).isNotEqualTo(spoilt);
+            assertThat(send(409, frame(spoilt, (1L << 40) + 1, oneRequest())).status())
+                    .isEqualTo(Status.NEW_SESSION);
+            assertThat(acceptor.handled).isEmpty();
+            assertThat(send(200, frame(session, 4, oneRequest())).status()).isEqualTo(Status.OK);
+        }
+
+        @Test
+        void aHelloOfLongAgoIsAReplayWhereThereIsASecret() throws Exception {
+            useSecret();
+            long session = open(Samples.NODE_1, 1);
+            send(200, frame(session, 66, List.of()));
+            assertThat(send(409, Samples.hello(Samples.NODE_1, "node-2", 2)).status())
+                    .isEqualTo(Status.REPLAYED);
+            assertThat(send(200, frame(session, 67, oneRequest())).status()).isEqualTo(Status.OK);
         }
 
         /** X5. Its sender has given it up: what it would record, nobody would release. */
@@ -550,6 +583,11 @@ class FrameServerTests {
 
     // The words of these tests.
 
+    private void useSecret() {
+        mac = Samples.mac(Samples.SECRET);
+        server = server(Samples.settings(Samples.SECRET));
+    }
+
     private FrameServer server(WireSettings settings) {
         return server(settings, 1_024);
     }
@@ -566,7 +604,7 @@ class FrameServerTests {
                 settings,
                 acceptor,
                 listener,
-                new io.paxoslease.wire.Sessions(sessions, Samples.random(7)),
+                new io.paxoslease.wire.Sessions(sessions, !settings.secrets().isEmpty(), Samples.random(7)),
                 clock);
     }
 

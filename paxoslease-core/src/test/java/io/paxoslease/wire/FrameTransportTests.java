@@ -576,6 +576,34 @@ class FrameTransportTests {
             assertThat(acceptor.handled).isEmpty();
         }
 
+        /** Without a secret. Otherwise the link would be dead until one of the two nodes is restarted. */
+        @Test
+        void aDamagedSequenceNumberCostsOneHello() {
+            connect();
+            send("a");
+            Held held = begin();
+            RequestFrame sent = held.decoded();
+            RequestFrame damaged = new RequestFrame(
+                    sent.cell(),
+                    sent.sender(),
+                    sent.receiver(),
+                    sent.receiverNonce(),
+                    sent.session(),
+                    sent.fingerprint(),
+                    sent.sequence() + (1L << 40),
+                    null,
+                    sent.requests());
+            held.reply().complete(servers.get(PEER).handle(FrameCodec.encode(damaged, null), null));
+            thread.runAll();
+            send("b");
+            transport.flush();
+            answer(PEER);
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            answer(PEER);
+            answer(PEER);
+            assertThat(told).containsExactly("1 unanswered a", "1 answered b");
+        }
+
         @Test
         void aLostFrameIsNotSentAgain() {
             connect();
@@ -1328,7 +1356,7 @@ class FrameTransportTests {
                         settings,
                         acceptor,
                         WireListener.NONE,
-                        new Sessions(10, Samples.random(member.nonce())),
+                        new Sessions(10, !settings.secrets().isEmpty(), Samples.random(member.nonce())),
                         clock));
     }
 

@@ -22,7 +22,7 @@ class MemberLinkTests {
             settings,
             new GrantingAcceptor(),
             WireListener.NONE,
-            new Sessions(1, Samples.random(1)),
+            new Sessions(1, false, Samples.random(1)),
             new ManualClock());
     private final AnswerCheck check = new AnswerCheck(settings, null);
 

@@ -22,7 +22,7 @@ class SessionsConcurrencyTests {
     void aSequenceNumberIsUsedUpOnceWhateverManyThreadsSend() throws Exception {
         int frames = 5_000;
         Incarnation sender = new Incarnation("n1", 7);
-        Sessions sessions = new Sessions(4, new SplittableRandom(1));
+        Sessions sessions = new Sessions(4, true, new SplittableRandom(1));
         long id = sessions.open(sender, null, 1, 0).id();
         AtomicIntegerArray entered = new AtomicIntegerArray(frames + 1);
         ExecutorService threads = Executors.newFixedThreadPool(4);

@@ -19,7 +19,7 @@ class SessionsTests {
     @ValueSource(longs = {1, 2, 3})
     void everyNumberIsUsedUpOnce(long seed) {
         RandomGenerator random = Samples.random(seed);
-        Sessions sessions = new Sessions(1, random);
+        Sessions sessions = new Sessions(1, true, random);
         long id = sessions.open(Samples.NODE_1, null, 1, 0).id();
         Set<Long> used = new HashSet<>(Set.of(0L));
         long highest = 0;
@@ -36,7 +36,7 @@ class SessionsTests {
     /** Whoever knows the secret may come under any number of names. */
     @Test
     void nothingIsKeptOfAnIncarnationThatMadeRoom() {
-        Sessions sessions = new Sessions(1, Samples.random(1));
+        Sessions sessions = new Sessions(1, true, Samples.random(1));
         Incarnation first = new Incarnation("first", 1);
         sessions.open(first, null, 1, 0);
         WeakReference<Incarnation> kept = new WeakReference<>(first);
@@ -50,7 +50,7 @@ class SessionsTests {
 
     @Test
     void equalIncarnationsShareOneObject() {
-        Sessions sessions = new Sessions(1, Samples.random(1));
+        Sessions sessions = new Sessions(1, true, Samples.random(1));
         Incarnation stranger = new Incarnation("first", 1);
         assertThat(sessions.known(stranger)).isSameAs(stranger);
         sessions.open(stranger, null, 1, 0);

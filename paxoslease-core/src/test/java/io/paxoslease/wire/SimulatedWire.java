@@ -111,7 +111,13 @@ public final class SimulatedWire {
             WireListener listener,
             RandomGenerator random,
             NodeClock clock) {
-        return new FrameServer(self, settings, handler, listener, new Sessions(1_024, random), clock);
+        return new FrameServer(
+                self,
+                settings,
+                handler,
+                listener,
+                new Sessions(1_024, !settings.secrets().isEmpty(), random),
+                clock);
     }
 
     /** Starts a transport without its thread; {@link #tick} is to be called now and then. */
