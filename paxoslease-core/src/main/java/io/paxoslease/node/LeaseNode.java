@@ -442,7 +442,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         loop.run((now, output) -> engine.resign(claim, now, output));
     }
 
-    /** The caller has made sure already that the lease does not count as held any more. */
+    /** P6. The step ends the tenure before anything is sent. */
     void release(Claim claim, long token) {
         loop.post((now, output) -> {
             Tenure tenure = claim.tenure;

@@ -7,7 +7,6 @@ import io.paxoslease.protocol.Tenure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A tenure as the application sees it. Its state is the claim's tenure and the clock, nothing else. */
@@ -18,7 +17,7 @@ final class NodeLease implements Lease {
     private final long token;
     private final List<Runnable> lossActions = new ArrayList<>(0);
     private @Nullable Boolean lost;
-    private final AtomicBoolean over = new AtomicBoolean();
+    private volatile boolean over;
 
     NodeLease(LeaseNode node, Claim claim, long token) {
         this.node = node;
@@ -58,9 +57,11 @@ final class NodeLease implements Lease {
         }
         Now now = node.now();
         long nanos = tenure.deadline().remainingNanos(now);
-        // What was once said to be over stays over, also if the wall clock that said so is set back.
-        if (nanos == 0 && over.compareAndSet(false, true)) {
+        if (nanos == 0) {
+            // First: where this fails, nothing is said, and somebody else asks again.
             node.endTenure(claim, token, now);
+            // What was once said to be over stays over, also if the wall clock that said so is set back.
+            over = true;
         }
         return nanos;
     }
@@ -105,8 +106,10 @@ final class NodeLease implements Lease {
 
     @Override
     public void release() {
-        if (tenure() != null && over.compareAndSet(false, true)) {
+        if (tenure() != null) {
+            // First: a lease that is over for the application, and not for the node, would be extended for good.
             node.release(claim, token);
+            over = true;
         }
     }
 
@@ -131,6 +134,6 @@ final class NodeLease implements Lease {
 
     private @Nullable Tenure tenure() {
         Tenure tenure = claim.tenure;
-        return tenure != null && tenure.token() == token && !over.get() && !node.isFailed() ? tenure : null;
+        return tenure != null && tenure.token() == token && !over && !node.isFailed() ? tenure : null;
     }
 }

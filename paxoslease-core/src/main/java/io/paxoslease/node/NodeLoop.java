@@ -141,8 +141,8 @@ final class NodeLoop {
             news.dispatch();
         } finally {
             lock.unlock();
+            finish(afterwards);
         }
-        finish(afterwards);
         performPosted();
         return performed;
     }
@@ -167,18 +167,19 @@ final class NodeLoop {
                 LockSupport.unpark(timer);
                 return;
             }
+            // Where there is no memory for it, the lock must not be held.
+            Afterwards afterwards = new Afterwards();
             if (!lock.tryLock()) {
                 return;
             }
-            Afterwards afterwards = new Afterwards();
             try {
                 performPosted(afterwards);
                 performDue(afterwards);
                 news.dispatch();
             } finally {
                 lock.unlock();
+                finish(afterwards);
             }
-            finish(afterwards);
         }
     }
 

@@ -1187,6 +1187,41 @@ class LeaseNodeTests {
         }
     }
 
+    /** Whoever releases a lease with too little stack left may catch the error and go on. */
+    @Test
+    @Timeout(60)
+    void noLeaseIsOverForTheApplicationAloneWhenItsReleaseFails() throws InterruptedException {
+        taken("other").release();
+        for (int i = 0; i < 20; i++) {
+            try (LeaseNode solo = new LeaseNode(
+                    NodeSettings.standalone("solo", TIME), new NoTransport(), new SplittableRandom(i), clock)) {
+                solo.openAcceptor();
+                solo.start();
+                Lease lease = solo.tryAcquire("job", TIME).orElseThrow().autoExtend();
+                Thread diver = new Thread(null, () -> comeUp(lease::release, 100_000), "diver", 256 * 1024);
+                diver.start();
+                diver.join();
+
+                assertThat(lease.isHeld()).isFalse();
+                assertThat(solo.isFailed() || solo.lease("job").isEmpty())
+                        .as("over for the node")
+                        .isTrue();
+            }
+        }
+    }
+
+    /** Does something at every depth, beginning with the end of the stack, where there is no room for it. */
+    private static void comeUp(Runnable step, int further) {
+        try {
+            if (further > 0) {
+                comeUp(step, further - 1);
+            }
+            step.run();
+        } catch (StackOverflowError end) {
+            // further up there is more room
+        }
+    }
+
     /** What the timer meets afterwards may only follow from it. */
     @Test
     @Timeout(60)
