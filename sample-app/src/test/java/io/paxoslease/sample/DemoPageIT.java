@@ -31,7 +31,7 @@ import org.springframework.mock.env.MockEnvironment;
 class DemoPageIT {
 
     /** Written there with {@code -Dpaxoslease.images=true}; all images are in {@code target/screenshots}. */
-    private static final Set<String> IN_THE_DOCUMENTS = Set.of("cell-light", "cell-dark", "cell-phone", "node-light");
+    private static final Set<String> IN_THE_DOCUMENTS = Set.of("cell-light", "node-light");
 
     @TempDir
     static Path directory;
