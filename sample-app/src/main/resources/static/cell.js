@@ -145,6 +145,10 @@ function holder(name) {
   }
   return null;
 }
+// Who leads and is no member, as a member has heard.
+function outsider(name) {
+  return ids().map(id => cell.nodes[id].view?.lease.leases[name]?.leader).find(leader => leader && !ids().includes(leader));
+}
 
 // Showing it.
 
@@ -287,9 +291,10 @@ function makeLease(name) {
   return row;
 }
 function updateLease(row, name) {
-  const held = holder(name), badge = row.querySelector(".badge"), bar = row.querySelector(".drain");
-  attribute(badge, "class", "badge " + (held ? "leader" : "wait"));
-  write(badge, held ? held.id : "no leader");
+  const held = holder(name), other = held ? undefined : outsider(name);
+  const badge = row.querySelector(".badge"), bar = row.querySelector(".drain");
+  attribute(badge, "class", "badge " + (held ? "leader" : other ? "" : "wait"));
+  write(badge, held ? held.id : other ?? "no leader");
   row.style.setProperty("--node", held ? colour(held.id) : "var(--line)");
   const total = held ? seconds(held.leaseTime) : 1, left = held ? held.left : 0;
   bar.firstChild.style.width = Math.min(100, 100 * left / total) + "%";
