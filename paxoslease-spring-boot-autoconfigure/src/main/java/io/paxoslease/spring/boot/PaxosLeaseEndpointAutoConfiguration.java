@@ -93,6 +93,7 @@ public final class PaxosLeaseEndpointAutoConfiguration {
             List<String> secrets = Stream.concat(
                             Stream.ofNullable(properties.security().sharedSecret()),
                             properties.security().acceptedSecrets().stream())
+                    .filter(text -> !text.isEmpty())
                     .toList();
             // By value: a secret may have come by a variable of any name, or be part of a command line or a JSON text.
             Predicate<Object> secret = value -> secrets.stream().anyMatch(Objects.toString(value, "")::contains);

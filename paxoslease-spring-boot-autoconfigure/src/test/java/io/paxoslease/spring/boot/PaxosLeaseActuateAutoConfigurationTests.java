@@ -138,6 +138,15 @@ class PaxosLeaseActuateAutoConfigurationTests {
                             .doesNotContain(SanitizableData.SANITIZED_VALUE));
         }
 
+        /** As where a variable that may be missing has nothing as its default. */
+        @Test
+        void areNotLookedForWhereTheyAreEmpty() {
+            showing.withPropertyValues("paxoslease.security.shared-secret=")
+                    .run(context -> assertThat(values(context))
+                            .contains("billing")
+                            .doesNotContain(SanitizableData.SANITIZED_VALUE));
+        }
+
         private static List<String> values(ApplicationContext context) {
             List<String> values = new ArrayList<>();
             collect(
