@@ -15,7 +15,6 @@ import io.paxoslease.wire.FrameServer;
 import io.paxoslease.wire.FrameTransport;
 import io.paxoslease.wire.WireListener;
 import java.security.SecureRandom;
-import java.util.SplittableRandom;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -91,10 +90,7 @@ public final class PaxosLeaseAutoConfiguration {
         LeaseNode node;
         try {
             node = new LeaseNode(
-                    cell.node(),
-                    transport,
-                    new SplittableRandom(new SecureRandom().nextLong()),
-                    clock.getIfAvailable(() -> NodeClock.SYSTEM));
+                    cell.node(), transport, new SecureRandom(), clock.getIfAvailable(() -> NodeClock.SYSTEM));
         } finally {
             thread.setContextClassLoader(before);
         }

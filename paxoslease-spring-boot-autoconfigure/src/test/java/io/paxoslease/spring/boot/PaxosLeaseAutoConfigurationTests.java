@@ -8,11 +8,13 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.protocol.Proposer;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -24,6 +26,7 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.util.ReflectionTestUtils;
 
 class PaxosLeaseAutoConfigurationTests {
 
@@ -87,6 +90,28 @@ class PaxosLeaseAutoConfigurationTests {
             LeaseManager leases = context.getBean(LeaseManager.class);
             assertThat(leases.tryAcquire("job", Duration.ofSeconds(1))).isPresent();
         });
+    }
+
+    /** The incarnation is in every frame, and who knows the seed chooses names of leases that all lie in one place. */
+    @Test
+    void theIncarnationDoesNotTellTheSeedOfTheTables() {
+        plain.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            Object proposer = Objects.requireNonNull(ReflectionTestUtils.getField(
+                    Objects.requireNonNull(ReflectionTestUtils.getField(node, "engine")), "proposer"));
+            Object seed = ReflectionTestUtils.getField(((Proposer) proposer).index(), "seed");
+            long before = stateThatGave(node.incarnation().nonce());
+            assertThat(new SplittableRandom(before).nextLong()).isNotEqualTo(seed);
+        });
+    }
+
+    /** A {@link SplittableRandom} draws a mixture of its state, which can be undone. */
+    private static long stateThatGave(long drawn) {
+        long state = drawn ^ drawn >>> 31 ^ drawn >>> 62;
+        state *= 0x319642b2d24d8ec3L;
+        state ^= state >>> 27 ^ state >>> 54;
+        state *= 0x96de1b173f119089L;
+        return state ^ state >>> 30 ^ state >>> 60;
     }
 
     @Test

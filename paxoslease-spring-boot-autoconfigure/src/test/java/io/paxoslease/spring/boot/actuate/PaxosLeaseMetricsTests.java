@@ -269,12 +269,14 @@ class PaxosLeaseMetricsTests {
         metrics.leaderOnlyCall("leader", "executed");
         acquire("job");
 
-        assertThat(later.get("paxoslease.lease.held").tag("lease", "leader").gauge().value())
+        assertThat(later.get("paxoslease.lease.held")
+                        .tag("lease", "leader")
+                        .gauge()
+                        .value())
                 .isOne();
         assertThat(later.get("paxoslease.leaderonly.calls").counter().count()).isOne();
-        await().untilAsserted(() -> assertThat(
-                        later.get("paxoslease.acquire").timer().count())
-                .isOne());
+        await().untilAsserted(() ->
+                assertThat(later.get("paxoslease.acquire").timer().count()).isOne());
     }
 
     @Test
