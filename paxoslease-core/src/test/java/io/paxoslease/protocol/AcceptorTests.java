@@ -156,6 +156,14 @@ class AcceptorTests {
             assertThat(copy.lease("r", at(1))).isNotNull();
         }
 
+        /** X5. A release names the highest ballot that its sender has given up. */
+        @Test
+        void clearsTheRecordOfALowerBallot() {
+            propose(5, P, 0);
+            assertThat(release(7, P, 1)).isTrue();
+            assertThat(acceptor.lease("r", at(1))).isNull();
+        }
+
         @Test
         void keepsTheRecordOfAHigherBallot() {
             propose(5, P, 0);
@@ -185,8 +193,10 @@ class AcceptorTests {
 
         @Test
         void takesPartInNothingBeforeItIsOpened() {
-            assertThat(fresh.onPrepareRequest(new PrepareRequest("r", ballot(5, P), SECOND), at(100)))
-                    .isNull();
+            for (Now now : new Now[] {at(0), at(100)}) {
+                assertThat(fresh.onPrepareRequest(new PrepareRequest("r", ballot(5, P), SECOND), now))
+                        .isNull();
+            }
             assertThat(fresh.quarantineRemainingNanos(at(100))).isEqualTo(MAX_LEASE);
         }
 
@@ -363,6 +373,13 @@ class AcceptorTests {
             propose("r", 5, P, 5 * SECOND, 0);
             propose("r", 6, P, SECOND, 1);
             assertThat(acceptor.lease("r", at(1))).isEqualTo(new AcceptedLease(ballot(6, P), 4 * SECOND));
+        }
+
+        @Test
+        void takesTheLaterEndThatIsBehindTheOverflow() {
+            propose("r", 5, P, 5 * SECOND, 0);
+            propose("r", 6, P, 9 * SECOND, 4);
+            assertThat(acceptor.lease("r", at(4))).isEqualTo(new AcceptedLease(ballot(6, P), 9 * SECOND));
         }
 
         @Test

@@ -201,6 +201,15 @@ class ProposerTests {
         }
 
         @Test
+        void ignoresAcceptsOfAProposalThatItHasNotSent() {
+            start(0);
+            proposed(0, true, 0);
+            proposed(1, true, 0);
+            assertThat(effects).isEmpty();
+            assertThat(isActive(0)).isFalse();
+        }
+
+        @Test
         void doesNotWinPastTheStoredDeadline() {
             startProposing(0);
             proposed(0, true, 0);
@@ -278,6 +287,20 @@ class ProposerTests {
         }
 
         @Test
+        void isNotAbandonedForRequestsOfAnotherBallotOrPhase() {
+            start(0);
+            Ballot older = ballot;
+            startProposing(0);
+            effects.clear();
+            for (int acceptor = 0; acceptor < 3; acceptor++) {
+                proposer.onUnanswered(acceptor, new PrepareRequest("r", ballot, 10 * SECOND), at(0), effects);
+                proposer.onUnanswered(acceptor, new ProposeRequest("r", older, 10 * SECOND), at(0), effects);
+            }
+            assertThat(effects).isEmpty();
+            assertThat(proposer.isTrying("r")).isTrue();
+        }
+
+        @Test
         void abandonsWhenAMajorityIsOutOfReach() {
             startProposing(0);
             Request proposal = new ProposeRequest("r", ballot, 10 * SECOND);
@@ -302,6 +325,17 @@ class ProposerTests {
                     .containsExactly(
                             new Effect.Released(tenure), new Effect.Broadcast(new ReleaseRequest("r", ballot)));
             assertThat(isActive(1)).isFalse();
+        }
+
+        /** X5. */
+        @Test
+        void namesTheBallotOfAnExtensionThatFailedBefore() {
+            win(0);
+            startProposing(1);
+            proposer.giveUp("r", at(1), effects);
+            effects.clear();
+            proposer.release("r", at(1), effects);
+            assertThat(effects).contains(new Effect.Broadcast(new ReleaseRequest("r", ballot)));
         }
 
         @Test
