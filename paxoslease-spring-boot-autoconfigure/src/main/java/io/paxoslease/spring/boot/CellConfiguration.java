@@ -273,11 +273,20 @@ record CellConfiguration(
             try {
                 URI uri = new URI(url.replaceFirst("/+$", ""));
                 String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
+                // A password that is not encoded ends the host, too.
+                boolean user = uri.getRawUserInfo() != null || (uri.getHost() == null && url.contains("@"));
+                if (user || uri.getRawQuery() != null || uri.getRawFragment() != null) {
+                    throw invalid(
+                            property,
+                            withoutPassword(url),
+                            "a member's URL must not have a user, a query or a fragment",
+                            remedy);
+                }
                 if (schemes.contains(scheme) && uri.getHost() == null && uri.getRawAuthority() != null) {
                     throw invalid(
                             property,
                             withoutPassword(url),
-                            "'" + withoutPassword("//" + uri.getRawAuthority()).substring(2)
+                            "'" + uri.getRawAuthority()
                                     + "' is no host name, or host name and port: a host name has letters, digits, dashes and dots, no underscore;"
                                     + " an IPv6 address is in brackets; ports are from 1 to " + MAX_PORT,
                             "Correct it. Of a host whose name has other characters set an alias or the address.");
@@ -307,13 +316,6 @@ record CellConfiguration(
                             "the port " + uri.getPort() + " is none, ports are from 1 to " + MAX_PORT,
                             remedy);
                 }
-                if (uri.getRawQuery() != null || uri.getRawFragment() != null || uri.getRawUserInfo() != null) {
-                    throw invalid(
-                            property,
-                            withoutPassword(url),
-                            "a member's URL must not have a user, a query or a fragment",
-                            remedy);
-                }
                 return uri;
             } catch (URISyntaxException malformed) {
                 throw invalid(
@@ -322,7 +324,7 @@ record CellConfiguration(
         }
 
         private static String withoutPassword(String url) {
-            return url.replaceAll("(//[^/@:]*:)[^/@]*@", "$1...@");
+            return url.replaceAll("(//[^/@:]*:).*@", "$1...@");
         }
 
         private static String address(URI uri) {

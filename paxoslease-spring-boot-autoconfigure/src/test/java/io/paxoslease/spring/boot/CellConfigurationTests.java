@@ -451,12 +451,13 @@ class CellConfigurationTests {
                             "'" + URI.create(url).getAuthority() + "'", "IPv6 address is in brackets", "1 to 65535");
         }
 
-        @Test
-        void doNotShowTheirPasswordWhenTheyAreRefused() {
-            InvalidCellConfigurationException refusal = refused("paxoslease.members.a=http://me:hunter2@host");
+        @ParameterizedTest
+        @ValueSource(strings = {"hunter2", "hunt@er2", "hunt/er2", "hunt#er2", "hunt?er2", "hunt:er2", "hunt%er2"})
+        void doNotShowTheirPasswordWhenTheyAreRefused(String password) {
+            InvalidCellConfigurationException refusal = refused("paxoslease.members.a=http://me:" + password + "@host");
 
             assertThat(refusal.value()).isEqualTo("http://me:...@host");
-            assertThat(refusal).hasMessageNotContaining("hunter2");
+            assertThat(refusal).hasMessageNotContainingAny("hunt", "er2");
         }
 
         @Test
