@@ -1192,7 +1192,7 @@ class LeaseNodeTests {
     @Timeout(60)
     void noLeaseIsOverForTheApplicationAloneWhenItsReleaseFails() throws InterruptedException {
         taken("other").release();
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 5; i++) {
             try (LeaseNode solo = new LeaseNode(
                     NodeSettings.standalone("solo", TIME), new NoTransport(), new SplittableRandom(i), clock)) {
                 solo.openAcceptor();
