@@ -106,11 +106,12 @@ final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** For the case that there was no thread to be had for what was given before. */
-    synchronized void summonIfNeeded() {
+    /** For the case that there was no thread to be had for what was given before; false if there is still none. */
+    synchronized boolean summonIfNeeded() {
         if (turn == null && !tasks.isEmpty()) {
             turn = summon();
         }
+        return turn != null || tasks.isEmpty();
     }
 
     /** Runs a task that needs no order, and for which somebody waits. */
@@ -142,11 +143,13 @@ final class Dispatcher implements AutoCloseable {
             atOnce++;
             running++;
         }
-        boolean begins = start(() -> {
-            runSafely(null, code);
-            endedAtOnce();
-        });
-        if (!begins) {
+        try {
+            threads.execute(() -> {
+                runSafely(null, code);
+                endedAtOnce();
+            });
+        } catch (RuntimeException | Error noThread) {
+            tellNoThread(noThread);
             synchronized (this) {
                 executeFirst(code);
                 endedAtOnce();
@@ -166,21 +169,20 @@ final class Dispatcher implements AutoCloseable {
             LockSupport.unpark(worker.thread);
             return worker;
         }
-        worker = new Worker();
-        return start(worker) ? worker : null;
+        try {
+            worker = new Worker();
+            threads.execute(worker);
+            return worker;
+        } catch (RuntimeException | Error noThread) {
+            // Thrown on it would take the task along that a worker has just begun.
+            tellNoThread(noThread);
+            return null;
+        }
     }
 
-    private boolean start(Runnable code) {
-        try {
-            threads.execute(code);
-            return true;
-        } catch (OutOfMemoryError noThread) {
-            logSafely(
-                    Level.ERROR,
-                    () -> "No thread can be had to tell the application what became of its leases",
-                    noThread);
-            return false;
-        }
+    private static void tellNoThread(Throwable noThread) {
+        logSafely(
+                Level.ERROR, () -> "No thread can be had to tell the application what became of its leases", noThread);
     }
 
     /** The next task that need not wait for a worker that is stuck. */

@@ -113,6 +113,30 @@ class DispatcherTests {
         }
     }
 
+    /** It needs one that watches while others wait. */
+    @Test
+    @Timeout(20)
+    void runsWhatAThreadHasBegunAlthoughThatFindsNoOther() {
+        AtomicInteger threadsMade = new AtomicInteger();
+        List<String> told = new CopyOnWriteArrayList<>();
+        ThreadFactory threads = Dispatcher.threadsOf("test");
+        try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+            if (threadsMade.incrementAndGet() == 2) {
+                throw new InternalError("as the test wants it");
+            }
+            Thread thread = threads.newThread(task);
+            thread.setUncaughtExceptionHandler((who, planned) -> {});
+            return thread;
+        })) {
+            dispatcher.dispatch(List.of(
+                    new Dispatcher.Task("key", () -> told.add("first")),
+                    new Dispatcher.Task("key", () -> told.add("next"))));
+
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(5))).isTrue();
+            assertThat(told).containsExactly("first", "next");
+        }
+    }
+
     /** It may be what the listener itself waits for. */
     @Test
     void aLogThatBlocksHoldsUpNobodyElse() throws Exception {
