@@ -287,13 +287,15 @@ final class NodeLoop {
 
     /** Does what is due now; calling it early, late or twice is harmless. Answers when it is to be called next, empty if nothing is due. */
     OptionalLong onTime() {
-        if (!run(engine::onTime)) {
+        boolean performed = run(engine::onTime);
+        // Also of a node that has failed, for what is still to be told.
+        dispatcher.summonIfNeeded();
+        if (!performed) {
             return OptionalLong.empty();
         }
         if (acceptor != null) {
             acceptor.sweep(ROWS_PER_SWEEP, clock.now());
         }
-        dispatcher.summonIfNeeded();
         return ask(engine::nextWakeNanos);
     }
 
@@ -307,6 +309,9 @@ final class NodeLoop {
             locked(this::tellDefect);
         }
         performPosted();
+        while (!dispatcher.summonIfNeeded()) {
+            LockSupport.parkNanos(this, LONGEST_SLEEP_NANOS);
+        }
     }
 
     private void doWhatIsDue() {
@@ -385,23 +390,29 @@ final class NodeLoop {
             return;
         }
         untold = null;
-        loseAll(engine::candidacies);
-        for (int from = 0; from < engine.slots(); from += SLOTS_PER_LOOK) {
-            int first = from;
-            loseAll(() -> engine.parked(first, first + SLOTS_PER_LOOK));
+        Throwable untellable = loseAll(engine::candidacies);
+        // One by one: the defect may have left one of them such that it cannot be looked at.
+        for (int i = 0; i < engine.slots(); i++) {
+            int slot = i;
+            Throwable another = loseAll(() -> engine.parked(slot, slot + 1));
+            untellable = untellable == null ? another : untellable;
         }
         logSafely(
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",
                 impossible);
+        if (untellable != null) {
+            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", untellable);
+        }
     }
 
-    /** Where memory is short, some losses told are better than none. */
-    private void loseAll(Supplier<Collection<Candidacy>> candidacies) {
+    /** Where memory is short, some losses told are better than none: answers why not all could be told, null if all were. */
+    private @Nullable Throwable loseAll(Supplier<Collection<Candidacy>> candidacies) {
         try {
             loseAll(candidacies.get());
+            return null;
         } catch (RuntimeException | Error defect) {
-            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", defect);
+            return defect;
         }
     }
 
