@@ -14,6 +14,7 @@ import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
 import io.paxoslease.protocol.Timing;
@@ -718,14 +719,15 @@ final class Simulation {
         Incarnation self = new Incarnation(host.nodeId, mistakes.contains(Mistake.BALLOT_REUSED) ? 1 : nonce);
         BallotSequence ballots = new BallotSequence(now);
         boolean twin = host.index > 0 && host.index == hosts.length - 1 && !host.nodeId.equals("n" + host.index);
+        ResourceIndex index = new ResourceIndex(nonce);
         Acceptor role = null;
         if (!twin && host.cell.indexOf(host.nodeId) >= 0) {
             role = mistakes.isEmpty()
-                    ? new Acceptor(host.timing, host.maxResources, now)
+                    ? new Acceptor(host.timing, host.maxResources, now, index)
                     : new WeakAcceptor(mistakes, host.timing, host.maxResources, now);
         }
         Proposer proposer = mistakes.isEmpty()
-                ? new Proposer(self, host.cell, host.timing, ballots)
+                ? new Proposer(self, host.cell, host.timing, ballots, index)
                 : new WeakProposer(mistakes, self, host.cell, host.timing, ballots);
         LeaseEngine engine = new LeaseEngine(self, proposer, random.chance(0.5), roundTimeoutNanos, random);
         Life life = new Life(host, engine, proposer, self, role, ballots, resources, trueNanos);
