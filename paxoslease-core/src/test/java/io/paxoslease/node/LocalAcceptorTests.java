@@ -27,6 +27,7 @@ class LocalAcceptorTests {
     private final Now start = new Now(0, 1_000_000);
     private boolean outOfMemory;
 
+    private final BallotSequence ballots = new BallotSequence(start);
     private final LocalAcceptor acceptor = new LocalAcceptor(
             new Acceptor(timing, 100, start) {
                 @Override
@@ -42,10 +43,18 @@ class LocalAcceptorTests {
                     throw new OutOfMemoryError("planted");
                 }
             },
-            new BallotSequence(start));
+            ballots);
 
     private ProposeRequest propose(String resource) {
         return new ProposeRequest(resource, new Ballot(start.counterFloor() + 1, new Incarnation("b", 1)), LEASE_NANOS);
+    }
+
+    /** T4. Also of a request in which it takes no part. */
+    @Test
+    void liftsTheNextBallotOfItsNodeAboveThoseOfOthers() {
+        ProposeRequest request = propose("a");
+        assertThat(acceptor.handle(request, start)).isNull();
+        assertThat(ballots.next(start)).isGreaterThan(request.ballot().counter());
     }
 
     @Test

@@ -597,6 +597,14 @@ class ProposerTests {
             prepared(2, new AcceptedLease(new Ballot(1, OTHER), 3 * SECOND), 0);
             assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(OTHER, 2 * SECOND)));
         }
+
+        @Test
+        void believesNobodyThatALeaseLastsForLongerThanTheLongest() {
+            start(0);
+            prepared(1, new AcceptedLease(new Ballot(1, OTHER), 11 * SECOND), 0);
+            prepared(2, new AcceptedLease(new Ballot(1, OTHER), Long.MAX_VALUE), 0);
+            assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(OTHER, 10 * SECOND)));
+        }
     }
 
     @Nested
