@@ -1149,6 +1149,20 @@ class LeaseNodeTests {
         }
     }
 
+    /** A4. Only a cell that lives and dies with its process does without. */
+    @Test
+    void aMemberTakesNoPartUntilItsQuarantineHasPassed() {
+        try (LeaseNode member = new LeaseNode(memberOfThree(), new NoTransport(), new SplittableRandom(3), clock)) {
+            List<Request> requests = List.of(new ProposeRequest(
+                    "job", new Ballot(clock.now().counterFloor(), new Incarnation("b", 1)), TIME.toNanos()));
+            member.openAcceptor();
+
+            assertThat(member.onRequests(requests)).containsOnlyNulls();
+            clock.advance(TIME);
+            assertThat(member.onRequests(requests)).doesNotContainNull();
+        }
+    }
+
     /** There it can neither log nor tell anybody. */
     @Test
     @Timeout(60)
