@@ -46,6 +46,7 @@ final class Dispatcher implements AutoCloseable {
     static final int WORTH_A_WARNING = 256;
 
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long END = -1;
 
     /** Application code; without a key it needs no order. */
@@ -53,6 +54,7 @@ final class Dispatcher implements AutoCloseable {
 
     private final ThreadPoolExecutor threads;
     private final long napNanos;
+    private volatile long tellsAtNanos = System.nanoTime();
 
     // All under the monitor of this object.
     /** As they were given, and none without a next one. */
@@ -180,9 +182,16 @@ final class Dispatcher implements AutoCloseable {
         }
     }
 
-    private static void tellNoThread(Throwable noThread) {
-        logSafely(
-                Level.ERROR, () -> "No thread can be had to tell the application what became of its leases", noThread);
+    /** Where threads run short, each task may find none. */
+    private void tellNoThread(Throwable noThread) {
+        long nowNanos = System.nanoTime();
+        if (nowNanos - tellsAtNanos >= 0) {
+            tellsAtNanos = nowNanos + TELLING_NANOS;
+            logSafely(
+                    Level.ERROR,
+                    () -> "No thread can be had to tell the application what became of its leases",
+                    noThread);
+        }
     }
 
     /** The next task that need not wait for a worker that is stuck. */

@@ -76,6 +76,21 @@ class DispatcherTests {
         }
     }
 
+    @Test
+    void saysOnceThatThreadsRunShort() {
+        logger.addHandler(collector);
+        try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+            throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+        })) {
+            for (int i = 0; i < 3; i++) {
+                dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> {})));
+            }
+            assertThat(lines).containsExactly("No thread can be had to tell the application what became of its leases");
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
     /** Nobody would ever be told anything any more. */
     @Test
     @Timeout(20)

@@ -59,6 +59,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private static final int TURNS = 64;
 
     private static final Duration CLOSING = Duration.ofSeconds(2);
+    private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     /** Of how many leases that are not held something is kept until the application is ready, which may be never. */
     private static final int MOST_BEFORE_READY = 256;
 
@@ -82,6 +83,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private boolean ready;
     private boolean closed;
+    private long complainAtNanos = System.nanoTime();
 
     /**
      * Makes the publisher.
@@ -252,8 +254,17 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             threads.execute(work);
             return true;
         } catch (RuntimeException | OutOfMemoryError failure) {
-            LOG.error("A thread for the listeners of lease events could not be started", failure);
+            complain(failure);
             return false;
+        }
+    }
+
+    /** Where threads run short, each event may find none. */
+    private void complain(Throwable failure) {
+        long nowNanos = System.nanoTime();
+        if (nowNanos - complainAtNanos >= 0) {
+            complainAtNanos = nowNanos + COMPLAINT_NANOS;
+            LOG.error("A thread for the listeners of lease events could not be started", failure);
         }
     }
 

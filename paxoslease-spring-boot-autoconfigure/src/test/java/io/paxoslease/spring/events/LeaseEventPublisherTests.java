@@ -342,6 +342,24 @@ class LeaseEventPublisherTests {
     }
 
     @Test
+    void saysOnceThatThreadsRunShort(CapturedOutput output) {
+        AtomicInteger threads = new AtomicInteger();
+        context.register(Recorder.class);
+        context.refresh();
+        publisher = new LeaseEventPublisher("source", "n1", context, task -> {
+            if (threads.incrementAndGet() <= 3) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+        publisher.onApplicationEvent(new ContextRefreshedEvent(context));
+        tellTenures(3);
+        delivered();
+        assertThat(recorder().seen).hasSize(6);
+        assertThat(output).containsOnlyOnce("could not be started");
+    }
+
+    @Test
     void closingTellsTheEndThatNobodyToldAndInterruptsWhoBlocks() {
         start(Blocking.class, Recorder.class);
         tell(Kind.ACQUIRED, "jobs", 5);
