@@ -46,7 +46,7 @@ final class Dispatcher implements AutoCloseable {
     static final int WORTH_A_WARNING = 256;
 
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long END = -1;
 
     /** Application code; without a key it needs no order. */
@@ -54,7 +54,7 @@ final class Dispatcher implements AutoCloseable {
 
     private final ThreadPoolExecutor threads;
     private final long napNanos;
-    private volatile long tellsAtNanos = System.nanoTime();
+    private volatile long complainAtNanos = System.nanoTime();
 
     // All under the monitor of this object.
     /** As they were given, and none without a next one. */
@@ -151,7 +151,7 @@ final class Dispatcher implements AutoCloseable {
                 endedAtOnce();
             });
         } catch (RuntimeException | Error noThread) {
-            tellNoThread(noThread);
+            complain(noThread);
             synchronized (this) {
                 executeFirst(code);
                 endedAtOnce();
@@ -177,16 +177,16 @@ final class Dispatcher implements AutoCloseable {
             return worker;
         } catch (RuntimeException | Error noThread) {
             // Thrown on it would take the task along that a worker has just begun.
-            tellNoThread(noThread);
+            complain(noThread);
             return null;
         }
     }
 
     /** Where threads run short, each task may find none. */
-    private void tellNoThread(Throwable noThread) {
+    private void complain(Throwable noThread) {
         long nowNanos = System.nanoTime();
-        if (nowNanos - tellsAtNanos >= 0) {
-            tellsAtNanos = nowNanos + TELLING_NANOS;
+        if (nowNanos - complainAtNanos >= 0) {
+            complainAtNanos = nowNanos + COMPLAINT_NANOS;
             logSafely(
                     Level.ERROR,
                     () -> "No thread can be had to tell the application what became of its leases",
