@@ -2,33 +2,53 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.wire.WireListener;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.ObjectProvider;
 
-/** Tells all listeners of an application. */
+/** Tells all listeners of an application. What one throws harms no exchange, nor the node. */
 final class WireListeners implements WireListener {
 
+    private static final Log LOG = LogFactory.getLog(WireListeners.class);
+
     private final List<WireListener> listeners;
+    private final AtomicBoolean failed = new AtomicBoolean();
 
     private WireListeners(List<WireListener> listeners) {
         this.listeners = listeners;
     }
 
     static WireListener of(ObjectProvider<WireListener> beans) {
-        List<WireListener> all = beans.orderedStream().toList();
-        return all.size() == 1 ? all.get(0) : new WireListeners(all);
+        return new WireListeners(beans.orderedStream().toList());
     }
 
     @Override
     public void onMessage(String type, String outcome) {
         for (WireListener listener : listeners) {
-            listener.onMessage(type, outcome);
+            try {
+                listener.onMessage(type, outcome);
+            } catch (RuntimeException failure) {
+                warnOnce(failure);
+            }
         }
     }
 
     @Override
     public void onRoundTrip(String member, long nanos) {
         for (WireListener listener : listeners) {
-            listener.onRoundTrip(member, nanos);
+            try {
+                listener.onRoundTrip(member, nanos);
+            } catch (RuntimeException failure) {
+                warnOnce(failure);
+            }
+        }
+    }
+
+    /** The next frame may bring it again. */
+    private void warnOnce(RuntimeException failure) {
+        if (failed.compareAndSet(false, true)) {
+            LOG.warn("A listener of frames failed, as a filter of meters may; its figures are not complete", failure);
         }
     }
 }
