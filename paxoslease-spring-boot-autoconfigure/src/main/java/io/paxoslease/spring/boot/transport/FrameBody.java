@@ -6,7 +6,6 @@ import java.util.Arrays;
 /** Bytes whose number was announced. Takes memory for those that have come, not for those that were promised. */
 final class FrameBody {
 
-    private static final int AT_FIRST = 4 * 1024;
     private static final byte[] NOTHING = {};
 
     private final int length;
@@ -21,8 +20,7 @@ final class FrameBody {
     boolean read(ByteBuffer in) {
         int more = Math.min(length - count, in.remaining());
         if (count + more > bytes.length) {
-            bytes = Arrays.copyOf(
-                    bytes, Math.min(length, Math.max(AT_FIRST, Math.max(2 * bytes.length, count + more))));
+            bytes = Arrays.copyOf(bytes, Math.min(length, Math.max(2 * bytes.length, count + more)));
         }
         in.get(bytes, count, more);
         count += more;
