@@ -22,9 +22,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** Real sockets on the loopback interface; times are upper bounds with room for a busy machine. */
-@Timeout(120)
+/**
+ * Real sockets on the loopback interface; times are upper bounds with room for a busy machine. A write to a server that does not read
+ * cannot be interrupted, so each test has a thread of its own, which can be left.
+ */
+@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
 class TcpFrameServerTests {
 
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
