@@ -10,6 +10,7 @@ import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
 import java.io.Closeable;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -112,6 +113,14 @@ class TcpFrameServerTests {
         }
 
         @Test
+        void mayComeTogetherWithTheNext() throws Exception {
+            TcpSender sender = sender(server(PATIENT));
+            sender.out.write(new byte[] {0, 0, 0, 1, 7, 0, 0, 0, 2, 8, 9});
+            assertThat(sender.answer().body()).containsExactly(7);
+            assertThat(sender.answer().body()).containsExactly(8, 9);
+        }
+
+        @Test
         void isRefusedUnreadIfItIsTooLong() throws Exception {
             TcpSender sender = sender(server(PATIENT));
             sender.out.writeInt(TomcatNode.MAX_FRAME_BYTES + 1);
@@ -159,6 +168,35 @@ class TcpFrameServerTests {
             failing.write(frame(7));
             assertThat(failing.isClosedByPeer()).isTrue();
             assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
+        }
+
+        /** It is neither read nor looked at again and again. */
+        @Test
+        void waitsWhileTheAnswerBeforeItIsNotTaken() throws Exception {
+            byte[] answer = new byte[20_000_000];
+            TcpSender sender = sender(server(
+                    TomcatNode.handler(frame -> {
+                        handled.incrementAndGet();
+                        return new FrameReply(200, answer);
+                    }),
+                    PATIENT));
+            sender.write(frame(1));
+            await().until(() -> handled.get() == 1);
+            sender.write(frame(2));
+            Thread.sleep(500);
+            long before = serverCpuNanos();
+            Thread.sleep(1_000);
+            assertThat(serverCpuNanos() - before).isLessThan(50_000_000);
+            assertThat(handled).hasValue(1);
+            assertThat(sender.answer().body()).hasSameSizeAs(answer);
+            assertThat(sender.answer().body()).hasSameSizeAs(answer);
+        }
+
+        private static long serverCpuNanos() {
+            return Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().equals("paxoslease-test-tcp-server"))
+                    .mapToLong(thread -> ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.getId()))
+                    .sum();
         }
 
         @Test
