@@ -343,6 +343,7 @@ class SocketFrameChannelTests {
             assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
             assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
             assertThat(server.connections).hasValue(2);
+            assertThat(server.requests).hasSize(2);
         }
 
         /** What was over and stayed would have news for the selector without end. */
@@ -588,16 +589,17 @@ class SocketFrameChannelTests {
                             .contains("\r\nHost: [::1]:" + server.url().getPort() + "\r\n"));
         }
 
-        @Test
-        void readAnEarlyAnswerToALargeFrameAndAreGivenUp() throws Exception {
+        @ParameterizedTest
+        @ValueSource(ints = {200, 413})
+        void readAnEarlyAnswerToALargeFrameAndAreGivenUp(int status) throws Exception {
             CountDownLatch go = new CountDownLatch(1);
             PeerServer server = server(peer -> {
-                peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+                peer.write("HTTP/1.1 " + status + " Early\r\nContent-Length: 0\r\n\r\n");
                 go.await();
             });
             SocketFrameChannel channel = channel(server.url());
-            assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
-            assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(413);
+            assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(status);
+            assertThat(send(channel, frame(30_000_000), LONG).get().status()).isEqualTo(status);
             assertThat(server.connections).hasValue(2);
             go.countDown();
         }
