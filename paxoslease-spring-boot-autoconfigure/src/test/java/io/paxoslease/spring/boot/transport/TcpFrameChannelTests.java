@@ -184,6 +184,7 @@ class TcpFrameChannelTests {
         @CsvSource({
             "ffffffff00c8, something that is no answer to a frame",
             "00000001000101, something that is no answer to a frame",
+            "00000001025801, something that is no answer to a frame",
             "00030d4100c8, more than 200000 bytes",
         })
         void thatCannotBeAcceptedIsNamed(String hex, String words) throws Exception {
