@@ -310,7 +310,7 @@ final class NodeLoop {
         }
         performPosted();
         while (!dispatcher.summonIfNeeded()) {
-            LockSupport.parkNanos(this, LONGEST_SLEEP_NANOS);
+            pause(LONGEST_SLEEP_NANOS);
         }
     }
 
@@ -339,10 +339,14 @@ final class NodeLoop {
         });
         // Whoever wakes this thread while it waits for a lock would be forgotten.
         if (pause > 0 && !timerWoken && !failed) {
-            LockSupport.parkNanos(this, pause);
-            // An interrupt, which is not meant for this thread, would end every pause at once.
-            Thread.interrupted();
+            pause(pause);
         }
+    }
+
+    private void pause(long nanos) {
+        LockSupport.parkNanos(this, nanos);
+        // An interrupt, which is not meant for this thread, would end every pause at once.
+        Thread.interrupted();
     }
 
     // Defects.

@@ -42,6 +42,8 @@ class NodeLoopTests {
             new LeaseEngine(SELF, proposer, true, Duration.ofSeconds(1).toNanos(), new SplittableRandom(1));
     private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 100, START), ballots);
     private final AtomicInteger threadsRefused = new AtomicInteger();
+    private final BlockingQueue<Boolean> askedByInterrupted = new LinkedBlockingQueue<>();
+    private boolean interruptsWhoAsks;
     private final Dispatcher dispatcher = new Dispatcher(1, scarce(Dispatcher.threadsOf("test")));
     private final LeaseNode node =
             new LeaseNode(NodeSettings.standalone("n", TIME), new NoTransport(), new SplittableRandom(1));
@@ -50,7 +52,11 @@ class NodeLoopTests {
 
     private ThreadFactory scarce(ThreadFactory threads) {
         return task -> {
+            askedByInterrupted.add(Thread.currentThread().isInterrupted());
             if (threadsRefused.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                if (interruptsWhoAsks) {
+                    Thread.currentThread().interrupt();
+                }
                 throw new OutOfMemoryError("unable to create native thread, as the test wants it");
             }
             return threads.newThread(task);
@@ -130,6 +136,22 @@ class NodeLoopTests {
         loop.failAndTell(DEFECT);
 
         assertThat(lost.poll(10, TimeUnit.SECONDS)).isEqualTo("LOST job");
+    }
+
+    /** It would end every pause at once, and the timer would ask for a thread without end. */
+    @Test
+    void anInterruptEndsOnePauseOfTheTimerThatLacksAThread() throws InterruptedException {
+        NodeLoop loop = loop(acceptor, () -> START);
+        take(loop, "job");
+        listen();
+        threadsRefused.set(2);
+        interruptsWhoAsks = true;
+        loop.start();
+
+        loop.failAndTell(DEFECT);
+
+        assertThat(lost.poll(10, TimeUnit.SECONDS)).isEqualTo("LOST job");
+        assertThat(askedByInterrupted).containsExactly(false, true, false);
     }
 
     @Test
