@@ -32,9 +32,11 @@ public final class Drain {
      */
     public CompletableFuture<Void> begin() {
         CompletableFuture<Void> whenIdle = new CompletableFuture<>();
-        CompletableFuture<Void> underWay = idle.compareAndExchange(null, whenIdle);
+        // What did not count for an earlier caller, as its own job, may still run.
+        CompletableFuture<Void> underWay =
+                idle.updateAndGet(known -> known == null || known.isDone() ? whenIdle : known);
         check();
-        return (underWay == null ? whenIdle : underWay).copy();
+        return underWay.copy();
     }
 
     /** Ends it. */

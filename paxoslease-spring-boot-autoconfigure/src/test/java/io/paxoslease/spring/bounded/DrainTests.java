@@ -54,4 +54,18 @@ class DrainTests {
         assertThat(drain.isUnderWay()).isFalse();
         assertThat(drain.begin()).isNotDone();
     }
+
+    /** As where a job drains, which does not wait for itself, and the application is stopped while it still runs. */
+    @Test
+    void whoJoinsWaitsForWhatDidNotCountForTheFirst() {
+        nothingRuns.set(true);
+        assertThat(drain.begin()).isCompleted();
+        nothingRuns.set(false);
+
+        CompletableFuture<Void> second = drain.begin();
+
+        assertThat(second).isNotDone();
+        end();
+        assertThat(second).isCompleted();
+    }
 }
