@@ -14,6 +14,7 @@ import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -172,13 +173,13 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         int port = configured != null ? configured : cell.ownUrl().orElseThrow().getPort();
         try {
             tcpServer.open(cell.tcpAddress(properties.tcp().address()), port);
-        } catch (IOException failure) {
+        } catch (IOException | UnsupportedAddressTypeException failure) {
             InetAddress address = properties.tcp().address();
             throw new InvalidCellConfigurationException(
                     "paxoslease.tcp.port",
                     Integer.toString(port),
                     "this node cannot listen there" + (address == null ? "" : " at " + address.getHostAddress()) + ": "
-                            + failure.getMessage(),
+                            + (failure instanceof IOException ? failure.getMessage() : "this JVM does without IPv6"),
                     "Stop what uses the port, or choose another one: by the node's own URL in paxoslease.members, or by"
                             + " paxoslease.tcp.port where the others reach it through another."
                             + (address == null ? "" : " paxoslease.tcp.address must be an address of this machine."));
