@@ -1163,6 +1163,27 @@ class LeaseNodeTests {
         }
     }
 
+    /** Whoever is sent to the leader would be sent here. */
+    @Test
+    void aNodeThatFailedNamesItselfAsLeaderNoMore() {
+        AtomicBoolean planted = new AtomicBoolean();
+        NodeClock broken = driven(() -> planted.getAndSet(false) ? null : clock.now());
+        try (LeaseNode solo = new LeaseNode(
+                NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+            solo.openAcceptor();
+            solo.start();
+            LeaderElection election = solo.election("job");
+            election.start();
+            assertThat(election.leader()).isPresent();
+
+            planted.set(true);
+            solo.onTime();
+
+            assertThat(solo.isFailed()).isTrue();
+            assertThat(election.leader()).isEmpty();
+        }
+    }
+
     /** There it can neither log nor tell anybody. */
     @Test
     @Timeout(60)
