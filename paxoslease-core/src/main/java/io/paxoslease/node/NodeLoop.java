@@ -167,18 +167,21 @@ final class NodeLoop {
                 LockSupport.unpark(timer);
                 return;
             }
-            // Where there is no memory for it, the lock must not be held.
-            Afterwards afterwards = new Afterwards();
             if (!lock.tryLock()) {
                 return;
             }
+            Afterwards afterwards = null;
             try {
+                // In here: where there is no memory for it, the lock must not stay held.
+                afterwards = new Afterwards();
                 performPosted(afterwards);
                 performDue(afterwards);
                 news.dispatch();
             } finally {
                 lock.unlock();
-                finish(afterwards);
+                if (afterwards != null) {
+                    finish(afterwards);
+                }
             }
         }
     }
