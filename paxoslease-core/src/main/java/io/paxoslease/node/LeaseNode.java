@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,8 +73,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      *
      * @param settings its settings
      * @param transport carries messages to the other acceptors; closed with the node
-     * @param random draws the incarnation's nonce, the seed of the tables ({@link ResourceIndex}) and the back-offs: nobody outside should be able to
-     *     tell what comes next
+     * @param random draws the incarnation's nonce and the seeds of the tables ({@link ResourceIndex}) and of the back-offs: nobody outside should be able
+     *     to tell what comes next
      */
     public LeaseNode(NodeSettings settings, Transport transport, RandomGenerator random) {
         this(settings, transport, random, NodeClock.SYSTEM);
@@ -84,8 +85,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      *
      * @param settings its settings
      * @param transport carries messages to the other acceptors; closed with the node
-     * @param random draws the incarnation's nonce, the seed of the tables ({@link ResourceIndex}) and the back-offs: nobody outside should be able to
-     *     tell what comes next
+     * @param random draws the incarnation's nonce and the seeds of the tables ({@link ResourceIndex}) and of the back-offs: nobody outside should be able
+     *     to tell what comes next
      * @param clock the clocks
      */
     public LeaseNode(NodeSettings settings, Transport transport, RandomGenerator random, NodeClock clock) {
@@ -105,7 +106,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 new Proposer(self, settings.cell(), settings.timing(), ballots, index),
                 settings.oneRoundTrip(),
                 settings.roundTimeout().toNanos(),
-                random);
+                // Under the lock, where a generator that reads a file has no place.
+                new SplittableRandom(random.nextLong()));
         this.dispatcher = new Dispatcher(settings.nodeId());
         this.news = new News(this, settings.cell(), clock, dispatcher);
         this.loop = new NodeLoop(self, settings.cell(), clock, transport, acceptor, engine, news, dispatcher);
