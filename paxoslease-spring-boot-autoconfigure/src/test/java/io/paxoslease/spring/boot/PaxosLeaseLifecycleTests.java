@@ -145,15 +145,17 @@ class PaxosLeaseLifecycleTests {
             return mayEnd;
         }
 
-        /** Begins a run through the guard, on a thread of its own. */
-        static CompletableFuture<Void> begin(Slow guarded) {
-            return CompletableFuture.runAsync(() -> {
+        /** Begins a run through the guard, on a thread of its own, and waits until it is under way. */
+        static CompletableFuture<Void> begin(Slow guarded) throws InterruptedException {
+            CompletableFuture<Void> call = CompletableFuture.runAsync(() -> {
                 try {
                     guarded.run();
                 } catch (InterruptedException unexpected) {
                     throw new IllegalStateException(unexpected);
                 }
             });
+            assertThat(guarded.begun().await(10, TimeUnit.SECONDS)).isTrue();
+            return call;
         }
     }
 
@@ -219,7 +221,6 @@ class PaxosLeaseLifecycleTests {
             await().until(() -> leads(context, "slow") && leads(context, "once"));
             Slow slow = context.getBean(Slow.class);
             CompletableFuture<Void> call = Slow.begin(slow);
-            assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
             CountDownLatch stopped = new CountDownLatch(1);
 
             context.getBean(PaxosLeaseLifecycle.class).stop(stopped::countDown);
@@ -363,7 +364,6 @@ class PaxosLeaseLifecycleTests {
                     await().until(election::isLeader);
                     Slow slow = context.getBean(Slow.class);
                     CompletableFuture<Void> call = Slow.begin(slow);
-                    assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
                     CountDownLatch stopped = new CountDownLatch(1);
                     context.getBean(PaxosLeaseLifecycle.class).stop(stopped::countDown);
                     assertThat(election.isLeader()).isTrue();
@@ -409,7 +409,6 @@ class PaxosLeaseLifecycleTests {
             await().until(() -> leads(context, "slow"));
             Slow slow = context.getBean(Slow.class);
             CompletableFuture<Void> call = Slow.begin(slow);
-            assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
             PaxosLeaseLifecycle lifecycle = context.getBean(PaxosLeaseLifecycle.class);
             CountDownLatch stopped = new CountDownLatch(1);
 
@@ -437,7 +436,6 @@ class PaxosLeaseLifecycleTests {
                     await().until(() -> leads(context, "slow"));
                     Slow slow = context.getBean(Slow.class);
                     CompletableFuture<Void> call = Slow.begin(slow);
-                    assertThat(slow.begun().await(10, TimeUnit.SECONDS)).isTrue();
                     PaxosLeaseLifecycle lifecycle = context.getBean(PaxosLeaseLifecycle.class);
                     CompletableFuture<Boolean> ledAfterTheFirst = new CompletableFuture<>();
                     CountDownLatch stopped = new CountDownLatch(1);
