@@ -399,7 +399,7 @@ public final class FrameTransport implements Transport {
         Running running = this.running;
         if (running != null) {
             long endNanos = System.nanoTime() + CLOSE_NANOS;
-            running.links().forEach(link -> link.awaitIdle(endNanos));
+            running.links().forEach(link -> link.awaitIdle(endNanos - System.nanoTime()));
         }
         this.running = null;
         ExecutorService thread = this.thread;

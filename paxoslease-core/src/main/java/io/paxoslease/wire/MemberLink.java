@@ -324,8 +324,9 @@ final class MemberLink {
                 : idleNanos;
     }
 
-    /** Blocks until nothing waits or is under way, unless the member is not reachable. */
-    synchronized void awaitIdle(long endNanos) {
+    /** Blocks until nothing waits or is under way, unless the member is not reachable; in real time. */
+    synchronized void awaitIdle(long atMostNanos) {
+        long endNanos = System.nanoTime() + atMostNanos;
         long leftNanos;
         while (reachable && !isIdle() && (leftNanos = endNanos - System.nanoTime()) > 0) {
             try {

@@ -85,7 +85,7 @@ class MemberLinkTests {
 
     /** For longer than any test takes; waiting is the one thing here that takes real time. */
     private void awaitIdle() {
-        link.awaitIdle(System.nanoTime() + TimeUnit.MINUTES.toNanos(10));
+        link.awaitIdle(TimeUnit.MINUTES.toNanos(10));
     }
 
     /** A thread that waits until nothing is to be done. */
