@@ -11,6 +11,10 @@ import io.paxoslease.sample.Members.View;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -78,6 +82,15 @@ class SampleApplicationTests {
         for (int look = 0; look < 200; look++) {
             LEASES.forEach(lease -> assertThat(cell.leaders(lease)).as(lease).hasSizeLessThanOrEqualTo(1));
         }
+    }
+
+    @Test
+    void aBrowserAsksEachTimeWhetherThePageIsNew() throws Exception {
+        HttpRequest page = HttpRequest.newBuilder(URI.create("http://localhost:" + basePort + "/cell.js"))
+                .build();
+        HttpResponse<Void> response = HttpClient.newHttpClient().send(page, HttpResponse.BodyHandlers.discarding());
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Cache-Control")).contains("no-cache");
     }
 
     @Test
