@@ -189,6 +189,22 @@ class SocketFrameChannelTests {
         }
 
         @Test
+        void goesOnWithAFrameThatDoesNotFitIntoAnIdleConnection() throws Exception {
+            PeerServer server = server(peer -> {
+                for (PeerServer.Request next = peer.request(); next != null; next = peer.request()) {
+                    peer.answer(Integer.toString(next.body().length).getBytes(StandardCharsets.US_ASCII));
+                }
+            });
+            SocketFrameChannel channel = channel(server.url());
+            // No time limit wakes the thread of the channel.
+            Duration never = Duration.ofHours(1);
+            send(channel, frame(10), never).get();
+            FrameReply reply = send(channel, frame(30_000_000), never).get(LONG.toSeconds(), TimeUnit.SECONDS);
+            assertThat(new String(reply.body(), StandardCharsets.US_ASCII)).isEqualTo("30000000");
+            assertThat(server.connections).hasValue(1);
+        }
+
+        @Test
         void passesOnAnyStatusAndAsksAgainWhereTheMemberIs() throws Exception {
             PeerServer server = server(peer -> {
                 peer.request();
