@@ -111,7 +111,7 @@ final class SocketConnection {
     /** Goes on with an exchange for whose answer nobody waits any more. What was not sent of it stays here: later ones may have overtaken it. */
     void goOnLate(Exchange late) {
         exchange = late;
-        if (isConnecting() || unwritten.position() == 0) {
+        if (unwritten.position() == 0) {
             opensOnly = true;
             unwritten = NOTHING;
         }
@@ -133,7 +133,7 @@ final class SocketConnection {
     }
 
     boolean isIdleSince(long nanos) {
-        return exchange == null && idleSinceNanos - nanos >= 0;
+        return idleSinceNanos - nanos >= 0;
     }
 
     void finishConnect() throws IOException {
@@ -176,16 +176,15 @@ final class SocketConnection {
     /**
      * Reads and writes as much as the socket has and takes, but reads only once, so that no member can keep the thread.
      *
-     * @param resumed whether the stream was busy and is no more, so that there may be something to read that the selector does not tell
      * @return the answer, or null while it is incomplete
      * @throws java.net.ProtocolException if the answer is not acceptable
      * @throws IOException if the connection is lost
      */
     @Nullable
-    FrameReply transfer(ByteBuffer input, boolean resumed) throws IOException {
+    FrameReply transfer(ByteBuffer input) throws IOException {
         input.clear();
-        boolean ended = (resumed || key.isReadable()) && stream.read(input) < 0;
-        if (ended) {
+        // Whatever the selector said: after a calculation the stream may have something to read that it does not tell.
+        if (stream.read(input) < 0) {
             throw new EOFException(
                     reply.isStarted() ? "closed in the middle of an answer" : "closed without an answer");
         }

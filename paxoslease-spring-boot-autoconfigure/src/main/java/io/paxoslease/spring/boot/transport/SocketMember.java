@@ -231,7 +231,7 @@ final class SocketMember {
         } else if (connection.isConnecting()) {
             finishConnect(connection, exchange);
         } else {
-            transfer(connection, exchange, input, false);
+            transfer(connection, exchange, input);
         }
         startWaiting();
     }
@@ -267,7 +267,7 @@ final class SocketMember {
     synchronized void resume(SocketConnection connection, ByteBuffer input) {
         Exchange exchange = connections.contains(connection) ? connection.exchange() : null;
         if (exchange != null) {
-            transfer(connection, exchange, input, true);
+            transfer(connection, exchange, input);
             startWaiting();
         }
     }
@@ -288,9 +288,9 @@ final class SocketMember {
         }
     }
 
-    private void transfer(SocketConnection connection, Exchange exchange, ByteBuffer input, boolean resumed) {
+    private void transfer(SocketConnection connection, Exchange exchange, ByteBuffer input) {
         try {
-            FrameReply reply = connection.transfer(input, resumed);
+            FrameReply reply = connection.transfer(input);
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
                 release(connection, input, reply.status());
