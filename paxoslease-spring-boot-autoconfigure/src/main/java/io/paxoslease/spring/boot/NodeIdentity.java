@@ -1,0 +1,77 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.spring.boot.PaxosLeaseProperties.Transport;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Which node this process is: the id that is set, else the member whose URL leads here, else the name of the host. */
+final class NodeIdentity {
+
+    private final PaxosLeaseProperties properties;
+    private final AnsweringServer server;
+    private final LocalAddresses addresses;
+    private final Map<String, URI> members;
+    private final Consumer<String> warnings;
+
+    NodeIdentity(
+            PaxosLeaseProperties properties,
+            AnsweringServer server,
+            LocalAddresses addresses,
+            Map<String, URI> members,
+            Consumer<String> warnings) {
+        this.properties = properties;
+        this.server = server;
+        this.addresses = addresses;
+        this.members = members;
+        this.warnings = warnings;
+    }
+
+    /** The id; warns where it is not the one that was meant, as far as can be seen. */
+    String id() {
+        String configured = properties.nodeId();
+        String id = configured == null || configured.isBlank() ? here() : configured;
+        warnIfProposerOnly(id);
+        if (id.equals(configured)) {
+            warnIfPortIsDrawn(id);
+        }
+        return Settings.requireName("node-id", id);
+    }
+
+    private String here() {
+        Integer port =
+                properties.transport() == Transport.TCP ? properties.tcp().port() : Integer.valueOf(server.port());
+        List<String> here = members.entrySet().stream()
+                .filter(member -> (port == null || MemberUrls.port(member.getValue()) == port)
+                        && addresses.isLocal(member.getValue().getHost()))
+                .map(Map.Entry::getKey)
+                .toList();
+        if (here.size() > 1) {
+            throw Settings.invalid(
+                    "node-id",
+                    null,
+                    "it is not set, and the members " + here + " all have an address of this host"
+                            + (port == null ? "" : " with port " + port),
+                    "Set paxoslease.node-id to the id of this process.");
+        }
+        return here.isEmpty() ? addresses.hostName() : here.get(0);
+    }
+
+    private void warnIfProposerOnly(String id) {
+        if (!members.isEmpty() && !members.containsKey(id)) {
+            warnings.accept(
+                    "Node '" + id + "' is not one of the members " + members.keySet()
+                            + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
+        }
+    }
+
+    private void warnIfPortIsDrawn(String id) {
+        if (members.containsKey(id) && properties.transport() != Transport.TCP && server.port() == 0) {
+            warnings.accept("Node '" + id + "' is a member, but the port of its web server is drawn ("
+                    + server.portProperty() + "=0): nobody reaches it at " + members.get(id)
+                    + ", and a process that listens there may have its name and vote too. Set the port; for leases in tests"
+                    + " use @AutoConfigureTestLeases.");
+        }
+    }
+}

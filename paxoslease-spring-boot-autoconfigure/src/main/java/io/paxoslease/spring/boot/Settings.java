@@ -1,0 +1,63 @@
+package io.paxoslease.spring.boot;
+
+import io.paxoslease.protocol.Names;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What all settings have in common: how they are shown, and what no text among them may be. Their names leave out the prefix. */
+final class Settings {
+
+    static final String PREFIX = "paxoslease.";
+
+    private Settings() {}
+
+    /** The refusal of a setting; its value is null if it is not set or must not be shown. */
+    static InvalidCellConfigurationException invalid(String name, @Nullable Object value, String rule, String remedy) {
+        String shown = value instanceof Duration time ? words(time) : value == null ? null : value.toString();
+        return new InvalidCellConfigurationException(PREFIX + name, shown, rule, remedy);
+    }
+
+    /** Spring leaves a placeholder without a value as it is: the same text on all nodes, and no secret. */
+    static void requireResolved(String name, @Nullable String shown, String text) {
+        if (text.matches("(?s).*\\$\\{.*}.*")) {
+            throw invalid(
+                    name,
+                    shown,
+                    "it has a placeholder ${...} without a value",
+                    "Set the property or the environment variable that the placeholder names.");
+        }
+    }
+
+    /** Fails unless a text can be a name between nodes, and returns it. */
+    static String requireName(String name, String text) {
+        return requireName(name, "it", text);
+    }
+
+    /** The same where the text is a part of the setting only. */
+    static String requireName(String name, String part, String text) {
+        requireResolved(name, text, text);
+        try {
+            return Names.require(name, text, 255);
+        } catch (IllegalArgumentException wrong) {
+            throw invalid(name, text, part + said(wrong, name), "Choose a short name.");
+        }
+    }
+
+    /** What is wrong, without naming the property and its value once more. */
+    private static String said(IllegalArgumentException wrong, String name) {
+        return String.valueOf(wrong.getMessage()).replaceFirst("^The " + name + "( '.*?')?", "");
+    }
+
+    /** A duration as it is written in a property, in the largest unit of which it is a whole number. */
+    static String words(Duration time) {
+        if (time.toNanosPart() != 0) {
+            return time.toNanosPart() % 1_000_000 == 0 ? time.toMillis() + "ms" : time.toString();
+        }
+        if (time.isZero() || time.toSecondsPart() != 0) {
+            return time.toSeconds() + "s";
+        }
+        return time.toMinutesPart() != 0
+                ? time.toMinutes() + "m"
+                : time.toHoursPart() != 0 ? time.toHours() + "h" : time.toDays() + "d";
+    }
+}
