@@ -33,9 +33,7 @@ final class NodeIdentity {
         String configured = properties.nodeId();
         String id = configured == null || configured.isBlank() ? here() : configured;
         warnIfProposerOnly(id);
-        if (id.equals(configured)) {
-            warnIfPortIsDrawn(id);
-        }
+        warnIfPortIsDrawn(id);
         return Settings.requireName("node-id", id);
     }
 

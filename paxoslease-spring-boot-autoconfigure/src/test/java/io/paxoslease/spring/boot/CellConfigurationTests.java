@@ -320,6 +320,15 @@ class CellConfigurationTests {
         }
 
         @Test
+        void thatIsTheHostNameAndThatOfAMemberIsWarnedOfWhereThePortIsDrawn() {
+            assertThat(configure(with(THREE_LOCAL, "paxoslease.members.box=http://localhost:8084", "server.port=0"))
+                            .channelWarnings())
+                    .singleElement()
+                    .asString()
+                    .contains("'box'", "server.port=0", "http://localhost:8084");
+        }
+
+        @Test
         void thatIsNotAMemberIsReportedAsProposerOnly() {
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).channelWarnings())
                     .singleElement()
@@ -845,6 +854,21 @@ class CellConfigurationTests {
             refused(with(https, "management.server.ssl.client-auth=need"));
             assertThat(configure(with(https, "server.ssl.client-auth=need")).isAcceptor())
                     .isTrue();
+        }
+
+        /** Actuator's server has a port of its own then, which is another one. */
+        @Test
+        void mutualTlsIsThatOfActuatorsServerAlsoWhereBothPortsAreDrawn() {
+            assertThat(refused(
+                                    "paxoslease.node-id=a",
+                                    "paxoslease.members.a=https://10.0.0.1:9443",
+                                    "paxoslease.ssl.bundle=cell",
+                                    "paxoslease.endpoint.port=management",
+                                    "server.port=0",
+                                    "server.ssl.client-auth=need",
+                                    "management.server.port=0")
+                            .remedy())
+                    .contains("management.server.ssl.client-auth=need");
         }
 
         @Test
