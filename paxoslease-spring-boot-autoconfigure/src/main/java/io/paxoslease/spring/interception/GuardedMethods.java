@@ -236,20 +236,12 @@ final class GuardedMethods {
                         "Add org.jetbrains.kotlinx:kotlinx-coroutines-reactor.");
             }
             if (isPublisher(type)) {
-                throw unguardable(
-                        method,
-                        bean,
-                        "publishers are guarded with Reactor, which is not on the class path",
-                        "Add io.projectreactor:reactor-core.");
+                throw withoutReactor(method, bean);
             }
             return null;
         }
         if (!REACTOR) {
-            throw unguardable(
-                    method,
-                    bean,
-                    "publishers are guarded with Reactor, which is not on the class path",
-                    "Add io.projectreactor:reactor-core.");
+            throw withoutReactor(method, bean);
         }
         if (!type.isAssignableFrom(adapter.getReactiveType())) {
             throw unguardable(
@@ -266,6 +258,14 @@ final class GuardedMethods {
                     "Return a type that can be empty, or set otherwise = Otherwise.THROW.");
         }
         return adapter;
+    }
+
+    private static UnguardableMethodException withoutReactor(Method method, String bean) {
+        return unguardable(
+                method,
+                bean,
+                "publishers are guarded with Reactor, which is not on the class path",
+                "Add io.projectreactor:reactor-core.");
     }
 
     private static boolean isPublisher(Class<?> type) {
