@@ -53,13 +53,13 @@ final class GuardedCall {
      */
     void onLeaseEnd(Runnable whatToDo) {
         forgetLeaseEnd();
-        TenureWatch tenure = leases.watch(lease);
+        TenureWatch tenure = leases.tenures().of(lease);
         watch = tenure;
         action = whatToDo;
         tenure.add(whatToDo);
         if (!lease.isHeld()) {
             // It may have been given up before anybody watched.
-            leases.end(tenure);
+            leases.tenures().end(tenure);
         }
         if (ended.get()) {
             // Whoever ended the call may have looked before there was anything to forget.
@@ -79,11 +79,11 @@ final class GuardedCall {
 
     /** The current thread runs the call, until {@link #exit()}. */
     void enter() {
-        leases.enter();
+        leases.calls().enter();
     }
 
     void exit() {
-        leases.exit();
+        leases.calls().exit();
     }
 
     /** Makes the call the current one of this thread for who observes it. */

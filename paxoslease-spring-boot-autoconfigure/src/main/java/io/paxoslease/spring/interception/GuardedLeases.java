@@ -15,16 +15,10 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -45,12 +39,10 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
     private final LeaderOnlyRegistry registry;
     private final Map<String, LeaderElection> elections = new ConcurrentHashMap<>();
     private final Map<String, LeaseCalls> calls = new ConcurrentHashMap<>();
-    private final Map<String, TenureWatch> watches = new ConcurrentHashMap<>();
+    private final CallsInFlight inFlight = new CallsInFlight();
+    private final TenureWatches tenures = new TenureWatches();
     private final Set<Object> running = ConcurrentHashMap.newKeySet();
     private final List<CallListener> listeners = new CopyOnWriteArrayList<>();
-    private final AtomicInteger inFlight = new AtomicInteger();
-    private final List<Waiting> waiting = new CopyOnWriteArrayList<>();
-    private final ThreadLocal<Integer> ofThisThread = new ThreadLocal<>();
     private volatile boolean draining;
     private volatile @Nullable CallObserver observer;
 
@@ -91,9 +83,6 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
 
         static final Caller OF_THIS_THREAD = new Caller(false, null);
     }
-
-    /** Who waits until only so many calls run. */
-    private record Waiting(int own, CompletableFuture<Void> idle) {}
 
     /** Fails if there are guarded methods and nothing to guard them with, or one that could never run. */
     @Override
@@ -154,7 +143,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
 
     /** How many guarded calls run now. */
     public int inFlight() {
-        return inFlight.get();
+        return inFlight.count();
     }
 
     /**
@@ -195,7 +184,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
      * the context would wait for itself.
      */
     public CompletionStage<Void> whenIdle() {
-        return idle().idle().minimalCompletionStage();
+        return inFlight.whenIdle();
     }
 
     /**
@@ -205,59 +194,17 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
      * @return whether none runs; false also if this thread was interrupted, which stays set
      */
     public boolean awaitIdle(Duration atMost) {
-        Waiting here = idle();
-        try {
-            here.idle().get(atMost.toNanos(), TimeUnit.NANOSECONDS);
-            return true;
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException | TimeoutException late) {
-            return false;
-        } finally {
-            waiting.remove(here);
-        }
-    }
-
-    private Waiting idle() {
-        Integer own = ofThisThread.get();
-        Waiting here = new Waiting(own == null ? 0 : own, new CompletableFuture<>());
-        waiting.add(here);
-        completeWaiting(inFlight.get());
-        return here;
-    }
-
-    private void completeWaiting(int running) {
-        for (Waiting each : waiting) {
-            if (running <= each.own()) {
-                waiting.remove(each);
-                each.idle().complete(null);
-            }
-        }
+        return inFlight.awaitIdle(atMost);
     }
 
     private void leave(LeaseCalls ofLease) {
         ofLease.leave();
-        int left = inFlight.decrementAndGet();
-        if (!waiting.isEmpty()) {
-            completeWaiting(left);
-        }
+        inFlight.end();
     }
 
-    /** The current thread is in a call from now on. */
-    void enter() {
-        Integer own = ofThisThread.get();
-        ofThisThread.set(own == null ? 1 : own + 1);
-    }
-
-    /** The current thread is out of the call that it entered last. */
-    void exit() {
-        Integer own = ofThisThread.get();
-        if (own == null || own == 1) {
-            ofThisThread.remove();
-        } else {
-            ofThisThread.set(own - 1);
-        }
+    /** The calls that run. */
+    CallsInFlight calls() {
+        return inFlight;
     }
 
     // Calls.
@@ -274,7 +221,7 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         if (!ofLease.enter()) {
             return refuse(method, STOPPING);
         }
-        inFlight.incrementAndGet();
+        inFlight.begin();
         GuardedCall call = null;
         try {
             call = decide(method, target, caller);
@@ -376,43 +323,16 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
 
     // Tenures.
 
-    /** The watch over a tenure. */
-    TenureWatch watch(Lease lease) {
-        TenureWatch known = watches.get(lease.name());
-        if (known != null && known.isOf(lease)) {
-            return known;
-        }
-        TenureWatch watch = new TenureWatch(lease);
-        TenureWatch other;
-        while ((other = watches.putIfAbsent(lease.name(), watch)) != null) {
-            if (other.isOf(lease)) {
-                return other;
-            }
-            // A name has one tenure at a time: of the two the earlier has ended, though its release may still be to be
-            // told.
-            TenureWatch earlier = other.isAfter(lease) ? watch : other;
-            end(earlier);
-            if (earlier == watch) {
-                return watch;
-            }
-        }
-        lease.onLost(() -> end(watch));
-        return watch;
+    /** The tenures under which calls run that want to know of their end. */
+    TenureWatches tenures() {
+        return tenures;
     }
 
     /** A lease that was given up has ended too, which its own callback does not tell. */
     @Override
     public void onTransition(LeaseTransition transition) {
         if (transition.kind() == LeaseTransition.Kind.RELEASED) {
-            Optional.ofNullable(watches.get(transition.leaseName()))
-                    .filter(watch -> watch.isOf(transition.fencingToken()))
-                    .ifPresent(this::end);
+            tenures.end(transition.leaseName(), transition.fencingToken());
         }
-    }
-
-    /** The tenure is over, as everybody is told who watches it. */
-    void end(TenureWatch watch) {
-        watches.remove(watch.leaseName(), watch);
-        watch.end();
     }
 }

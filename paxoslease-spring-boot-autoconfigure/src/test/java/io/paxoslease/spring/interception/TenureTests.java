@@ -103,7 +103,7 @@ class TenureTests {
             call.onLeaseEnd(tell("first"));
             lease.release();
             FakeLeases.FakeLease next = leases.lead("jobs");
-            guarded.watch(next).add(tell("second"));
+            guarded.tenures().of(next).add(tell("second"));
             assertThat(told).containsExactly("first");
             released(guarded, "jobs", lease.fencingToken());
             assertThat(told).containsExactly("first");
@@ -117,7 +117,7 @@ class TenureTests {
         running((guarded, call) -> {
             lease.release();
             FakeLeases.FakeLease next = leases.lead("jobs");
-            guarded.watch(next).add(tell("second"));
+            guarded.tenures().of(next).add(tell("second"));
             call.onLeaseEnd(tell("first"));
             assertThat(told).containsExactly("first");
             released(guarded, "jobs", next.fencingToken());
