@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot.transport;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.security.cert.CertPathBuilderException;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -112,7 +113,10 @@ record MemberUrl(String member, URI url) {
         // That a certificate has expired, or a trust store cannot be read, is said only there.
         return new IOException(
                 "no secure connection to " + url + ": " + reason
-                        + (reason.contains(rootReason) ? "" : " (" + root + ")"),
+                        + (reason.contains(rootReason) ? "" : " (" + root + ")")
+                        + (root instanceof CertPathBuilderException
+                                ? " (trusted is what paxoslease.ssl.bundle trusts, without it what the JVM does)"
+                                : ""),
                 why);
     }
 
