@@ -85,10 +85,15 @@ public final class PaxosLeaseEndpoint {
                 requireCandidate(name);
                 node.election(name).start();
             }
-            case "stop" -> election.orElseThrow(() -> noElection(name)).stop();
-            case "resign" ->
-                election.filter(candidate -> candidate.isLeader() || !known.heldHere())
+            case "stop" ->
+                election.filter(candidate ->
+                                !known.heldHere() || node.startedElections().contains(candidate))
                         .orElseThrow(() -> noElection(name))
+                        .stop();
+            case "resign" ->
+                election.filter(LeaderElection::isLeader)
+                        .orElseThrow(() ->
+                                election.isEmpty() || known.heldHere() ? noElection(name) : notLeader(name, known))
                         .resign();
             default ->
                 throw new LeaseActionException(
@@ -116,6 +121,15 @@ public final class PaxosLeaseEndpoint {
 
     private static LeaseActionException unknown(String name) {
         return new LeaseActionException(LeaseActionException.NOT_FOUND, "This node knows no lease '" + name + "'");
+    }
+
+    private static LeaseActionException notLeader(String name, LeaseStatus known) {
+        return new LeaseActionException(
+                LeaseActionException.CONFLICT,
+                "This node does not lead '" + name + "', so it has nothing to give up; "
+                        + (known.leader() == null
+                                ? "it knows of no leader"
+                                : "send this to '" + known.leader() + "', which leads as far as it knows"));
     }
 
     private static LeaseActionException noElection(String name) {

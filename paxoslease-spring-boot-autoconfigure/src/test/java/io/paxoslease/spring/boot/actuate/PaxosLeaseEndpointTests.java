@@ -2,13 +2,16 @@ package io.paxoslease.spring.boot.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.node.LeaseHistory;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.spring.bounded.LocalCell;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Arrays;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -344,20 +348,38 @@ class PaxosLeaseEndpointTests {
 
         /** Also where a guard has made an election of the same name that does not stand. */
         @ParameterizedTest
-        @ValueSource(booleans = {false, true})
-        void aLeaseThatNoElectionWonCannotBeResigned(boolean election) {
+        @CsvSource({"resign, false", "resign, true", "stop, false", "stop, true"})
+        void aLeaseThatNoElectionWonCannotBeResignedOrStopped(String action, boolean election) {
             assertThat(test.node.tryAcquire("job", Duration.ofSeconds(5))).isPresent();
             if (election) {
                 test.node.election("job");
             }
 
             TestServer.around(test)
-                    .run(client -> post(client, "job", "{\"action\": \"resign\"}")
-                            .expectStatus()
-                            .isEqualTo(409)
-                            .expectBody()
-                            .jsonPath("$.error")
-                            .exists());
+                    .run(
+                            client -> post(client, "job", "{\"action\": \"" + action + "\"}")
+                                    .expectStatus()
+                                    .isEqualTo(409)
+                                    .expectBody()
+                                    .jsonPath("$.error")
+                                    .isEqualTo(
+                                            "No election of this node holds lease 'job': code of the application asked for it, and only that code gives it up"));
+        }
+
+        @Test
+        void aLeaseThatThisNodeDoesNotLeadCannotBeResigned() {
+            use(TestNode.ofThree());
+            test.node.election("leader").start();
+
+            TestServer.around(test)
+                    .run(
+                            client -> post(client, "leader", "{\"action\": \"resign\"}")
+                                    .expectStatus()
+                                    .isEqualTo(409)
+                                    .expectBody()
+                                    .jsonPath("$.error")
+                                    .isEqualTo(
+                                            "This node does not lead 'leader', so it has nothing to give up; it knows of no leader"));
         }
 
         @Test
@@ -455,6 +477,24 @@ class PaxosLeaseEndpointTests {
             } catch (JMException failure) {
                 throw new IllegalStateException(failure);
             }
+        }
+    }
+
+    @Test
+    void saysWhomToSendAResignationTo() {
+        try (LocalCell cell = LocalCell.of(3)) {
+            cell.node(1).election("leader").start();
+            cell.node(2).election("leader").start();
+            await().until(() -> cell.node(1).election("leader").leader().isPresent()
+                    && cell.node(2).election("leader").leader().isPresent());
+            LeaseNode leader = cell.node(cell.node(1).election("leader").isLeader() ? 1 : 2);
+            LeaseNode follower = cell.node(leader == cell.node(1) ? 2 : 1);
+
+            assertThatException()
+                    .isThrownBy(() -> new PaxosLeaseEndpoint(follower, CellView.NONE).act("leader", "resign"))
+                    .withMessage("This node does not lead 'leader', so it has nothing to give up; send this to '"
+                            + leader.settings().nodeId() + "', which leads as far as it knows");
+            assertThat(leader.election("leader").isLeader()).isTrue();
         }
     }
 
