@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseTransition;
 import io.paxoslease.spring.boot.PaxosLeaseIntegrationAutoConfiguration;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -30,6 +33,7 @@ import org.springframework.integration.dsl.IntegrationFlow;
 import org.springframework.integration.dsl.Pollers;
 import org.springframework.integration.leader.AbstractCandidate;
 import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.integration.leader.event.OnGrantedEvent;
 import org.springframework.integration.leader.event.OnRevokedEvent;
 import org.springframework.integration.support.SmartLifecycleRoleController;
@@ -253,6 +257,62 @@ class LeaderElectionTests {
 
         assertThat(application.closed.await(8, TimeUnit.SECONDS)).isTrue();
         assertThat(application.calls).containsSequence("onRevoked reports", "closed");
+    }
+
+    /** The candidate has the first leadership before its beginning is told, and the second before the end of the first is. */
+    @Test
+    void whatIsToldLateOfOneTenureNeitherEndsNorRepeatsTheNext() throws InterruptedException {
+        LeaderElection election = cell.node(1).election("late");
+        Semaphore mayBeTold = new Semaphore(0);
+        cell.node(1).addListener(transition -> {
+            if (transition.leaseName().equals("late") && transition.kind() == LeaseTransition.Kind.ACQUIRED) {
+                mayBeTold.acquireUninterruptibly();
+            }
+        });
+        List<String> calls = new CopyOnWriteArrayList<>();
+        PaxosLeaseLeaderInitiator initiator = new PaxosLeaseLeaderInitiator(
+                cell.node(1), new ReportsCandidate("late", calls), new DefaultLeaderEventPublisher(event -> {}));
+        cell.node(1).startNeeded("late", this);
+        await().atMost(SOON).until(election::isLeader);
+        Lease first = election.lease().orElseThrow();
+        try {
+            initiator.start();
+            await().atMost(SOON).until(() -> calls.size() == 1);
+            election.resign();
+            await().atMost(SOON).until(() -> !first.isHeld() && election.isLeader());
+            mayBeTold.release();
+            await().atMost(SOON).until(() -> calls.lastIndexOf("onGranted late") > 0);
+        } finally {
+            mayBeTold.release(1_000);
+        }
+        assertThat(cell.node(1).awaitTold(SOON)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        initiator.stop(stopped::countDown);
+
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(calls).containsExactly("onGranted late", "onRevoked late", "onGranted late", "onRevoked late");
+        cell.node(1).needNoMore("late", this);
+    }
+
+    @Test
+    void whoYieldsALeadershipThatEndedDoesNotReleaseTheLeaseOfTheNextOne() throws InterruptedException {
+        UnhurriedApplication application = start(1, UnhurriedApplication.class).getBean(UnhurriedApplication.class);
+        await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
+        Context ended = application.candidate().context;
+        cell.node(1).need("reports", this);
+        Lease lease = cell.node(1).election("reports").lease().orElseThrow();
+        CountDownLatch stopped = new CountDownLatch(1);
+        application.initiator().stop();
+        application.initiator().start();
+
+        ended.yield();
+
+        application.initiator().stop(stopped::countDown);
+        application.mayEnd.countDown();
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(lease.isHeld()).isTrue();
+        cell.node(1).needNoMore("reports", this);
     }
 
     @Test
