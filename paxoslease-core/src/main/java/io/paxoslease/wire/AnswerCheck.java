@@ -43,7 +43,11 @@ final class AnswerCheck {
                         body.length == 0
                                 ? "answers with HTTP status 400 (does it expect https?)"
                                 : "did not understand a frame: " + text(body));
-            case 413, 503 -> Verdict.lost(body.length == 0 ? "answers with HTTP status " + reply.status() : text(body));
+            case 413, 503 ->
+                Verdict.lost(
+                        body.length == 0
+                                ? "answers with HTTP status " + reply.status()
+                                : "answers with status " + reply.status() + ": " + text(body));
             default -> notOurs(reply);
         };
     }

@@ -830,6 +830,7 @@ class FrameTransportTests {
             assertLost(
                     "answers with HTTP status 400 (does it expect https?)", reply -> new FrameReply(400, new byte[0]));
             assertLost("answers with HTTP status 503", reply -> new FrameReply(503, new byte[0]));
+            assertLost("answers with status 503: sorry", reply -> new FrameReply(503, "sorry".getBytes(UTF_8)));
         }
 
         @Test
