@@ -2,7 +2,9 @@ package io.paxoslease.node;
 
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Request;
+import io.paxoslease.protocol.Tenure;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +95,7 @@ final class Candidacy extends TimerHeap.Timer {
     /** What the last failed attempt met. */
     String lastReason = "no attempt was made";
 
-    /** X6. Readable without the lock. */
+    /** X6. Who probably owns the lease: this node only while it holds it as far as was noticed. Readable without the lock. */
     volatile @Nullable Hint hint;
 
     Candidacy(String resource) {
@@ -108,5 +110,37 @@ final class Candidacy extends TimerHeap.Timer {
     boolean isHeldHere() {
         Claim claim = claims.peek();
         return claim != null && claim.tenure != null;
+    }
+
+    /** X6. Notes who probably owns the lease, and tells if that is somebody else than before. */
+    void hint(@Nullable Hint newer, Output out) {
+        Hint old = hint;
+        hint = newer;
+        Incarnation before = old == null ? null : old.owner();
+        Incarnation after = newer == null ? null : newer.owner();
+        if (after == null ? before != null : !after.equals(before)) {
+            out.notices.add(new Notice.LeaderChanged(resource, after));
+        }
+    }
+
+    /** How long until something is to be done for it, the earliest of what it waits for; {@link Long#MAX_VALUE} if nothing is. */
+    long dueInNanos(Now now) {
+        long due = Long.MAX_VALUE;
+        switch (state) {
+            case WAITING -> due = resumeNanos - now.nanos();
+            case TRYING, EXTENDING ->
+                due = (withheld == null ? roundEndsNanos : Majority.restDueNanos(this)) - now.nanos();
+            case HOLDING -> due = firstClaim().autoExtend ? resumeNanos - now.nanos() : due;
+            case IDLE -> {
+                Hint known = hint;
+                due = known == null ? due : known.freeAtNanos() - now.nanos();
+            }
+        }
+        Claim claim = claims.peek();
+        Tenure tenure = claim == null ? null : claim.tenure;
+        if (tenure != null) {
+            return Math.min(due, tenure.deadline().remainingNanos(now));
+        }
+        return claim == null || claim.isStanding() ? due : Math.min(due, claim.giveUpNanos - now.nanos());
     }
 }

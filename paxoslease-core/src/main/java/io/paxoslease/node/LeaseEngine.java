@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * patience that safety does not rest on.
  *
  * <p>Deterministic: it has no clock and no thread; its only chance is the generator it is given, used for back-off. Not safe for concurrent
- * use. What it wants sent and told is appended to the {@link Output} that is passed in; each event has an output of its own, and the one before
- * has been told when the next comes.
+ * use. What it wants sent and told is appended to the {@link Output} that is passed in, which is empty when an event begins: what the one before
+ * led to has been told by then.
  *
  * <p>{@link Candidacies} knows what is wanted; whatever is to happen to a lease that is parked there first makes it a {@link Candidacy} again, but for
  * {@link ParkedExtensions}. {@link Patience} says how long to wait, {@link Majority} whom to ask first.
@@ -346,7 +346,7 @@ final class LeaseEngine {
             return;
         }
         Hint hint = new Hint(owner, now.nanos() + remainingNanos);
-        hint(candidacy, hint, out);
+        candidacy.hint(hint, out);
         if (candidacy.state == State.WAITING && candidacy.firstClaim().kind != Claim.Kind.ONCE) {
             awaitFreedom(candidacy, hint);
         }
@@ -365,7 +365,7 @@ final class LeaseEngine {
         if (hint == null || !hint.owner().equals(owner)) {
             return;
         }
-        hint(candidacy, null, out);
+        candidacy.hint(null, out);
         if (candidacy.state == State.WAITING) {
             candidacy.failures = 0;
             long pause = patience.afterReleaseNanos(candidacy.resource, owner);
@@ -471,7 +471,7 @@ final class LeaseEngine {
             case IDLE -> {
                 Hint hint = candidacy.hint;
                 if (hint != null && now.hasReached(hint.freeAtNanos())) {
-                    hint(candidacy, null, out);
+                    candidacy.hint(null, out);
                 }
             }
             case WAITING -> {
@@ -531,25 +531,7 @@ final class LeaseEngine {
             candidacies.remove(candidacy);
             return;
         }
-        long due = Long.MAX_VALUE;
-        switch (candidacy.state) {
-            case WAITING -> due = candidacy.resumeNanos - now.nanos();
-            case TRYING, EXTENDING ->
-                due = (candidacy.withheld == null ? candidacy.roundEndsNanos : Majority.restDueNanos(candidacy))
-                        - now.nanos();
-            case HOLDING -> due = candidacy.firstClaim().autoExtend ? candidacy.resumeNanos - now.nanos() : due;
-            case IDLE -> {
-                Hint hint = candidacy.hint;
-                due = hint == null || hint.owner().equals(self) ? due : hint.freeAtNanos() - now.nanos();
-            }
-        }
-        Claim claim = candidacy.claims.peek();
-        Tenure tenure = claim == null ? null : claim.tenure;
-        if (tenure != null) {
-            due = Math.min(due, tenure.deadline().remainingNanos(now));
-        } else if (claim != null && !claim.isStanding()) {
-            due = Math.min(due, claim.giveUpNanos - now.nanos());
-        }
+        long due = candidacy.dueInNanos(now);
         boolean parks = Candidacies.isQuiet(candidacy);
         if (due == Long.MAX_VALUE) {
             timers.cancel(candidacy);
@@ -607,10 +589,7 @@ final class LeaseEngine {
         Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
         Hint hint = candidacy.hint;
-        if (claim.kind != Claim.Kind.ONCE
-                && hint != null
-                && !hint.owner().equals(self)
-                && !now.hasReached(hint.freeAtNanos())) {
+        if (claim.kind != Claim.Kind.ONCE && hint != null && !now.hasReached(hint.freeAtNanos())) {
             candidacy.lastReason = "held by " + hint.owner().nodeId();
             awaitFreedom(candidacy, hint);
         } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
@@ -768,7 +747,7 @@ final class LeaseEngine {
                 extended
                         ? new Notice.Extended(claim, tenure, tookNanos)
                         : new Notice.Acquired(claim, tenure, tookNanos));
-        hint(candidacy, new Hint(self, tenure.deadline().nanos()), out);
+        candidacy.hint(new Hint(self, tenure.deadline().nanos()), out);
     }
 
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {
@@ -780,7 +759,7 @@ final class LeaseEngine {
         Claim claim = candidacy.firstClaim();
         claim.tenure = null;
         out.notices.add(new Notice.Lost(claim, tenure));
-        hint(candidacy, null, out);
+        candidacy.hint(null, out);
         if (!claim.isStanding()) {
             end(candidacy, claim, now, out);
         } else if (candidacy.state == State.EXTENDING) {
@@ -794,7 +773,7 @@ final class LeaseEngine {
         Claim claim = candidacy.firstClaim();
         claim.tenure = null;
         out.notices.add(new Notice.Released(claim, tenure));
-        hint(candidacy, null, out);
+        candidacy.hint(null, out);
     }
 
     private void onAbandoned(Candidacy candidacy, Outcome outcome, Now now, Output out) {
@@ -824,7 +803,7 @@ final class LeaseEngine {
                 new Output.FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
         if (outcome instanceof Outcome.Blocked blocked) {
             Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
-            hint(candidacy, hint, out);
+            candidacy.hint(hint, out);
             candidacy.failures = 0;
             if (claim.kind == Claim.Kind.ONCE) {
                 end(candidacy, claim, now, out);
@@ -838,7 +817,7 @@ final class LeaseEngine {
             candidacy.failures++;
             Hint old = candidacy.hint;
             if (old != null && now.hasReached(old.freeAtNanos())) {
-                hint(candidacy, null, out);
+                candidacy.hint(null, out);
             }
             await(candidacy, now.nanos() + patience.backOffNanos(outcome, candidacy.failures));
         }
@@ -855,16 +834,6 @@ final class LeaseEngine {
             return "the majority answered too late";
         }
         return "withdrawn";
-    }
-
-    private void hint(Candidacy candidacy, @Nullable Hint hint, Output out) {
-        Hint old = candidacy.hint;
-        candidacy.hint = hint;
-        Incarnation before = old == null ? null : old.owner();
-        Incarnation after = hint == null ? null : hint.owner();
-        if (after == null ? before != null : !after.equals(before)) {
-            out.notices.add(new Notice.LeaderChanged(candidacy.resource, after));
-        }
     }
 
     private void noteWin(Candidacy candidacy, Now now) {
