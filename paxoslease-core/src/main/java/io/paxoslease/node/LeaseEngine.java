@@ -470,7 +470,7 @@ final class LeaseEngine {
         switch (candidacy.state) {
             case IDLE -> {
                 Hint hint = candidacy.hint;
-                if (hint != null && now.hasReached(hint.freeAtNanos())) {
+                if (hint != null && hint.isPast(now)) {
                     candidacy.hint(null, out);
                 }
             }
@@ -589,7 +589,7 @@ final class LeaseEngine {
         Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
         Hint hint = candidacy.hint;
-        if (claim.kind != Claim.Kind.ONCE && hint != null && !now.hasReached(hint.freeAtNanos())) {
+        if (claim.kind != Claim.Kind.ONCE && hint != null && !hint.isPast(now)) {
             candidacy.lastReason = "held by " + hint.owner().nodeId();
             awaitFreedom(candidacy, hint);
         } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
@@ -625,7 +625,7 @@ final class LeaseEngine {
             return oneRoundTrip;
         }
         Hint hint = candidacy.hint;
-        return candidacy.failures == 0 && (hint == null || now.hasReached(hint.freeAtNanos()));
+        return candidacy.failures == 0 && (hint == null || hint.isPast(now));
     }
 
     private void beginRound(Candidacy candidacy, Now now) {
@@ -816,7 +816,7 @@ final class LeaseEngine {
         } else {
             candidacy.failures++;
             Hint old = candidacy.hint;
-            if (old != null && now.hasReached(old.freeAtNanos())) {
+            if (old != null && old.isPast(now)) {
                 candidacy.hint(null, out);
             }
             await(candidacy, now.nanos() + patience.backOffNanos(outcome, candidacy.failures));

@@ -107,9 +107,7 @@ final class NodeElection implements LeaderElection {
     public Optional<LeaderHint> leader() {
         Hint hint = candidacy.hint;
         Now now = node.now();
-        if (hint == null
-                || now.hasReached(hint.freeAtNanos())
-                || (node.isFailed() && hint.owner().equals(node.incarnation()))) {
+        if (hint == null || hint.isPast(now) || (node.isFailed() && hint.owner().equals(node.incarnation()))) {
             return Optional.empty();
         }
         return Optional.of(new LeaderHint(hint.owner().nodeId(), Duration.ofNanos(hint.freeAtNanos() - now.nanos())));

@@ -70,7 +70,7 @@ final class Statuses {
         Tenure tenure = claim == null || loop.isFailed() ? null : claim.tenure;
         boolean held = tenure != null && tenure.isActive(now);
         Hint hint = candidacy.hint;
-        boolean hinted = hint != null && !now.hasReached(hint.freeAtNanos());
+        boolean hinted = hint != null && !hint.isPast(now);
         LeaseStatus.State state = held
                 ? LeaseStatus.State.HELD
                 : claim == null
