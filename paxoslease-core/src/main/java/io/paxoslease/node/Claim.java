@@ -111,6 +111,13 @@ final class Claim extends TimerHeap.Timer {
         return claim;
     }
 
+    /** The tenure held under this claim if it has that token, null if it is over. */
+    @Nullable
+    Tenure tenure(long token) {
+        Tenure current = tenure;
+        return current != null && current.token() == token ? current : null;
+    }
+
     /** Whether somebody waits for the extension in flight. */
     boolean isAwaited() {
         return !extensions.isEmpty();

@@ -16,7 +16,6 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
-import io.paxoslease.protocol.Tenure;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -447,8 +446,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** P6. The step ends the tenure before anything is sent. */
     void release(Claim claim, long token) {
         loop.post((now, output) -> {
-            Tenure tenure = claim.tenure;
-            if (tenure == null || tenure.token() != token) {
+            if (claim.tenure(token) == null) {
                 return;
             }
             if (claim.isStanding()) {
@@ -462,8 +460,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     /** A reader saw the deadline pass. Does not block it. */
     void endTenure(Claim claim, long token, Now seen) {
         dispatcher.execute(() -> loop.run((now, output) -> {
-            Tenure tenure = claim.tenure;
-            if (tenure != null && tenure.token() == token) {
+            if (claim.tenure(token) != null) {
                 engine.endTenure(claim, seen, now, output);
             }
         }));
@@ -477,8 +474,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         boolean performed = loop.run((now, output) -> {
             engine.extend(claim, now, output);
-            Tenure tenure = claim.tenure;
-            if (tenure == null || tenure.token() != token) {
+            if (claim.tenure(token) == null) {
                 answer.complete(false);
             } else {
                 claim.awaitExtension(answer);

@@ -133,7 +133,7 @@ final class NodeLease implements Lease {
     }
 
     private @Nullable Tenure tenure() {
-        Tenure tenure = claim.tenure;
-        return tenure != null && tenure.token() == token && !over && !node.isFailed() ? tenure : null;
+        Tenure tenure = claim.tenure(token);
+        return over || node.isFailed() ? null : tenure;
     }
 }
