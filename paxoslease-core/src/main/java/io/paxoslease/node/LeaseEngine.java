@@ -257,6 +257,15 @@ final class LeaseEngine {
 
     // What the network brings.
 
+    /** What became of a request, null if there will be no answer, as there never is to a release. */
+    void onAnswer(int acceptor, Request request, @Nullable Response response, Now now, Output out) {
+        if (response != null) {
+            onResponse(acceptor, response, now, out);
+        } else if (!(request instanceof ReleaseRequest)) {
+            onUnanswered(acceptor, request, now, out);
+        }
+    }
+
     void onResponse(int acceptor, Response response, Now now, Output out) {
         begin(out);
         Candidacy candidacy = candidacies.active(response.resource());

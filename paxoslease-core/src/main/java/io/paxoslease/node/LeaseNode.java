@@ -523,12 +523,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
             int end = Math.min(requests.size(), from + ANSWERS_PER_EVENT);
             loop.post((now, output) -> {
                 for (int i = first; i < end; i++) {
-                    Response response = responses.get(i);
-                    if (response != null) {
-                        engine.onResponse(acceptor, response, now, output);
-                    } else if (!(requests.get(i) instanceof ReleaseRequest)) {
-                        engine.onUnanswered(acceptor, requests.get(i), now, output);
-                    }
+                    engine.onAnswer(acceptor, requests.get(i), responses.get(i), now, output);
                 }
             });
         }

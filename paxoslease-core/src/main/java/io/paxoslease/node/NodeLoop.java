@@ -3,9 +3,7 @@ package io.paxoslease.node;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
-import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Tenure;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -266,7 +264,8 @@ final class NodeLoop {
         List<Request> requests = output.requests;
         for (int i = 0; i < requests.size(); i++) {
             if (acceptor != null && output.isFor(selfIndex, i)) {
-                answerHere(acceptor, requests.get(i), now, output);
+                Request request = requests.get(i);
+                engine.onAnswer(selfIndex, request, acceptor.handle(request, now), now, output);
             }
         }
         for (int i = 0; i < cell.size() && !requests.isEmpty(); i++) {
@@ -274,15 +273,6 @@ final class NodeLoop {
             if (!some.isEmpty()) {
                 transport.sendAll(i, some);
             }
-        }
-    }
-
-    private void answerHere(LocalAcceptor acceptor, Request request, Now now, Output output) {
-        Response response = acceptor.handle(request, now);
-        if (response != null) {
-            engine.onResponse(selfIndex, response, now, output);
-        } else if (!(request instanceof ReleaseRequest)) {
-            engine.onUnanswered(selfIndex, request, now, output);
         }
     }
 
