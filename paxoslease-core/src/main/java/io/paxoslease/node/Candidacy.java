@@ -123,13 +123,17 @@ final class Candidacy extends TimerHeap.Timer {
         }
     }
 
+    /** TRYING, EXTENDING: when the acceptors that have not been asked are, if nothing was decided by then. */
+    long restDueNanos() {
+        return roundBeganNanos + (roundEndsNanos - roundBeganNanos) / 2;
+    }
+
     /** How long until something is to be done for it, the earliest of what it waits for; {@link Long#MAX_VALUE} if nothing is. */
     long dueInNanos(Now now) {
         long due = Long.MAX_VALUE;
         switch (state) {
             case WAITING -> due = resumeNanos - now.nanos();
-            case TRYING, EXTENDING ->
-                due = (withheld == null ? roundEndsNanos : Majority.restDueNanos(this)) - now.nanos();
+            case TRYING, EXTENDING -> due = (withheld == null ? roundEndsNanos : restDueNanos()) - now.nanos();
             case HOLDING -> due = firstClaim().autoExtend ? resumeNanos - now.nanos() : due;
             case IDLE -> {
                 Hint known = hint;

@@ -495,7 +495,7 @@ final class LeaseEngine {
                 }
             }
             case TRYING, EXTENDING -> {
-                if (candidacy.withheld != null && now.hasReached(Majority.restDueNanos(candidacy))) {
+                if (candidacy.withheld != null && now.hasReached(candidacy.restDueNanos())) {
                     majority.onSilence(candidacy, out);
                     candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {

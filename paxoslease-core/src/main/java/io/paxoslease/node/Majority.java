@@ -93,11 +93,6 @@ final class Majority {
         return acceptors;
     }
 
-    /** When the acceptors that have not been asked are, if nothing was decided by then. */
-    static long restDueNanos(Candidacy candidacy) {
-        return candidacy.roundBeganNanos + (candidacy.roundEndsNanos - candidacy.roundBeganNanos) / 2;
-    }
-
     /** One that was asked does not answer. */
     void onSilence(Candidacy candidacy, Output out) {
         if (candidacy.withheld != null) {
