@@ -62,7 +62,7 @@ final class Claim extends TimerHeap.Timer {
     /** The lease object of the tenure held under this claim, null if none. */
     volatile @Nullable NodeLease lease;
 
-    /** Claims that are let go together with this one while its lease is parked: see {@link ParkedLeases}. */
+    /** Claims that are let go together with this one while its lease is parked: see {@link ParkedClaims}. */
     @Nullable
     Claim @Nullable [] parkedWith;
 

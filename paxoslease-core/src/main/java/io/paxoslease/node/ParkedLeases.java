@@ -6,9 +6,6 @@ import io.paxoslease.protocol.NarrowColumn;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Tenure;
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,11 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>There is no heap and no wheel: each chunk of slots knows when its first row may be due, and is looked through then. That time may be too
  * early, never too late. So setting and moving a due time costs nothing, and a million rows that are due within a second are found by looking
- * through a few megabytes.
- *
- * <p>A claim that the application can still refer to, through its lease, is remembered weakly while it does, and firmly if it has actions to
- * run. Only those cost objects. Claims that were parked one after another are let go together: a weak reference for each would be most of what
- * a garbage collector has to do while it stops everybody.
+ * through a few megabytes. Only the {@link ParkedClaims} that the application can still refer to cost objects.
  */
 final class ParkedLeases {
 
@@ -55,39 +48,6 @@ final class ParkedLeases {
             long acquiredAtMillis,
             int extensions) {}
 
-    /** What {@link ClaimColumn} has for a claim: the claims that were parked together refer to their array, and nobody else does. */
-    private static final class Remembered extends WeakReference<@Nullable Claim[]> {
-        final int[] slots = new int[TOGETHER];
-        int used;
-
-        Remembered(@Nullable Claim[] together, ReferenceQueue<@Nullable Claim[]> gone) {
-            super(together, gone);
-        }
-
-        @Nullable
-        Claim claim(int slot) {
-            @Nullable Claim[] claims = get();
-            return claims == null ? null : claims[position(slot)];
-        }
-
-        void forget(int slot) {
-            @Nullable Claim[] claims = get();
-            if (claims != null) {
-                int position = position(slot);
-                claims[position] = null;
-                slots[position] = ResourceIndex.NONE;
-            }
-        }
-
-        private int position(int slot) {
-            int position = 0;
-            while (slots[position] != slot) {
-                position++;
-            }
-            return position;
-        }
-    }
-
     private static final int PARKED = 1;
     private static final int AUTO = 2;
     private static final int EXTENDING = 4;
@@ -97,15 +57,11 @@ final class ParkedLeases {
     /** With less of its T left, in 64ths, a lease can hardly be extended in time any more. */
     private static final int LATE = 4;
 
-    /** How many claims are let go together: as many can be kept although the application refers to only one of them. */
-    private static final int TOGETHER = 8;
-
     /** Extensions wait for each other by up to this part of T, so that they travel together. */
     private static final int COALESCED_PART = 512;
 
     private static final long LONGEST_COALESCING_NANOS = 100_000_000L;
 
-    private static final int FORGOTTEN_AT_ONCE = 2;
     private static final long TICK_NANOS = 1_000_000;
     /** Twelve days, which with the longest lease is less than the 24 that ticks can tell apart from weeks to come. */
     private static final long LONG_SLEEP_TICKS = 1L << 30;
@@ -118,12 +74,7 @@ final class ParkedLeases {
     private final IntColumn due = IntColumn.dense();
     private final NarrowColumn acquiredAt = NarrowColumn.dense();
     private final IntColumn extensions = IntColumn.dense();
-    private final ClaimColumn claims = new ClaimColumn();
-    private final ReferenceQueue<@Nullable Claim[]> gone = new ReferenceQueue<>();
-    /** Those who are parked now, until there are enough. */
-    private @Nullable Claim[] together = new @Nullable Claim[TOGETHER];
-
-    private Remembered newest = new Remembered(together, gone);
+    private final ParkedClaims claims = new ParkedClaims();
     private int size;
     /** No row is in a slot below this. */
     private int lowest;
@@ -175,7 +126,7 @@ final class ParkedLeases {
     }
 
     void park(Row row) {
-        forgetUnreachable();
+        claims.forgetUnreachable();
         if (!started) {
             started = true;
             startNanos = row.dueNanos;
@@ -191,22 +142,11 @@ final class ParkedLeases {
         extensions.set(slot, row.extensions);
         Claim claim = row.claim;
         if (claim != null) {
-            claims.set(slot, claim.pinned ? claim : remember(slot, claim));
+            claims.add(slot, claim);
         }
         size++;
         lowest = Math.min(lowest, slot);
         setDue(slot, tick);
-    }
-
-    private Remembered remember(int slot, Claim claim) {
-        if (newest.used == TOGETHER) {
-            together = new @Nullable Claim[TOGETHER];
-            newest = new Remembered(together, gone);
-        }
-        newest.slots[newest.used] = slot;
-        together[newest.used++] = claim;
-        claim.parkedWith = together;
-        return newest;
     }
 
     /** Takes a row out; null if the resource is not parked. */
@@ -230,13 +170,7 @@ final class ParkedLeases {
     /** Takes the row in a slot out. */
     Row unpark(int slot) {
         Row row = row(slot);
-        if (claims.get(slot) instanceof Remembered remembered) {
-            remembered.forget(slot);
-        }
-        claims.set(slot, null);
-        if (row.claim != null) {
-            row.claim.parkedWith = null;
-        }
+        claims.remove(slot);
         flags.set(slot, 0);
         due.set(slot, 0);
         acquiredAt.clear(slot);
@@ -250,16 +184,11 @@ final class ParkedLeases {
         int bits = flags.get(slot);
         return new Row(
                 index.name(slot),
-                claim(slot),
+                claims.get(slot),
                 (bits & AUTO) != 0,
                 dueNanos(slot),
                 acquiredAt.get(slot),
                 extensions.get(slot));
-    }
-
-    private @Nullable Claim claim(int slot) {
-        Object kept = claims.get(slot);
-        return kept instanceof Remembered remembered ? remembered.claim(slot) : (Claim) kept;
     }
 
     /** The name of the lease in a slot. */
@@ -279,10 +208,10 @@ final class ParkedLeases {
 
     /** The extension of the lease in a slot has brought a later end. */
     void extended(int slot, Tenure tenure, long dueNanos) {
-        forgetUnreachable();
+        claims.forgetUnreachable();
         flags.set(slot, PARKED | AUTO);
         extensions.set(slot, extensions.get(slot) + 1);
-        Claim claim = claim(slot);
+        Claim claim = claims.get(slot);
         if (claim != null) {
             claim.tenure = tenure;
         }
@@ -461,20 +390,5 @@ final class ParkedLeases {
     /** Ticks are kept modulo 2^32, which is 49 days; no lease is longer than seven. */
     private long dueNanos(int slot) {
         return nanos(lastTick + (due.get(slot) - (int) lastTick));
-    }
-
-    /** A collection may have made hundreds of thousands unreachable; a few at a time keep pace with what is parked. */
-    private void forgetUnreachable() {
-        for (int i = 0; i < FORGOTTEN_AT_ONCE; i++) {
-            Reference<?> reference = gone.poll();
-            if (reference == null) {
-                return;
-            }
-            for (int slot : ((Remembered) reference).slots) {
-                if (slot != ResourceIndex.NONE && claims.get(slot) == reference) {
-                    claims.set(slot, null);
-                }
-            }
-        }
     }
 }

@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.IntUnaryOperator;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -297,30 +296,6 @@ class ParkedLeasesTests {
             assertThat(parked.rows(1)).containsExactly(row);
             assertThat(parked.unpark("a")).isEqualTo(row);
             assertThat(parked.unpark("a")).isNull();
-        }
-
-        @Test
-        void aClaimIsRememberedWhileSomebodyRefersToItOrWhileItIsPinned() {
-            Claim kept = claim("kept");
-            parked.park(new Row("kept", kept, true, START, 0, 0));
-            for (int i = 0; i < 24; i++) {
-                parked.park(new Row("dropped-" + i, claim("dropped-" + i), true, START, 0, 0));
-            }
-            Claim pinned = claim("pinned");
-            pinned.pinned = true;
-            parked.park(new Row("pinned", pinned, true, START, 0, 0));
-            pinned = null;
-            List<byte[]> garbage = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
-                garbage.add(new byte[1 << 20]);
-                System.gc();
-            }
-            assertThat(parked.unpark("kept").claim()).isSameAs(kept);
-            assertThat(IntStream.range(0, 24)
-                            .filter(i -> parked.unpark("dropped-" + i).claim() == null))
-                    .as("but for those who were parked together with the one that is kept, or are the newest")
-                    .hasSizeBetween(8, 16);
-            assertThat(parked.unpark("pinned").claim()).isNotNull();
         }
     }
 
