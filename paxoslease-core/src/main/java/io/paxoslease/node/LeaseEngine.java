@@ -419,7 +419,7 @@ final class LeaseEngine {
                 endRound((Extension.Round) timer, now, out);
             }
         }
-        if (extensions.haveRoomFor(PARKED_PER_EVENT)) {
+        if (looksAtParked()) {
             onDue(parked.takeDue(now, PARKED_PER_EVENT, slot -> proposer.sixtyFourthsLeft(slot, now)), now, out);
         }
     }

@@ -131,7 +131,7 @@ final class ParkedLeases {
             started = true;
             startNanos = row.dueNanos;
         }
-        long tick = tick(row.dueNanos + TICK_NANOS - 1);
+        long tick = tickFrom(row.dueNanos);
         if (size == 0) {
             lastTick = tick;
             earliestNanos = nanos(tick);
@@ -215,7 +215,7 @@ final class ParkedLeases {
         if (claim != null) {
             claim.tenure = tenure;
         }
-        setDue(slot, tick(dueNanos + TICK_NANOS - 1));
+        setDue(slot, tickFrom(dueNanos));
     }
 
     private void setDue(int slot, long tick) {
@@ -381,6 +381,11 @@ final class ParkedLeases {
 
     private long tick(long nanos) {
         return Math.floorDiv(nanos - startNanos, TICK_NANOS);
+    }
+
+    /** The first that does not begin before. */
+    private long tickFrom(long nanos) {
+        return tick(nanos + TICK_NANOS - 1);
     }
 
     private long nanos(long tick) {
