@@ -3,10 +3,7 @@ package io.paxoslease.node;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -42,9 +39,6 @@ final class Dispatcher implements AutoCloseable {
     /** A node that loses tens of thousands of leases in one moment must not need as many threads. */
     static final int MOST_AT_ONCE = 256;
 
-    /** How many tasks that wait for one which does not end are told of, and again each time when they are twice as many. */
-    static final int WORTH_A_WARNING = 256;
-
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long END = -1;
@@ -57,10 +51,7 @@ final class Dispatcher implements AutoCloseable {
     private volatile long complainAtNanos = System.nanoTime();
 
     // All under the monitor of this object.
-    /** As they were given, and none without a next one. */
-    private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
-
-    private final Map<String, ArrayDeque<Task>> deferred = new HashMap<>();
+    private final Backlog tasks = new Backlog();
     private final ArrayDeque<Worker> idle = new ArrayDeque<>();
     private @Nullable Worker turn;
     private @Nullable Worker watcher;
@@ -99,9 +90,7 @@ final class Dispatcher implements AutoCloseable {
 
     /** Runs each task after all tasks with the same key that were given before, perhaps after a nap. The list must not change any more. */
     synchronized void dispatch(List<Task> more) {
-        if (!more.isEmpty()) {
-            tasks.add(more.iterator());
-        }
+        tasks.add(more);
         summonIfNeeded();
         if (turn != null && watcher == null && turn.current != null) {
             watcher = summon();
@@ -124,7 +113,7 @@ final class Dispatcher implements AutoCloseable {
 
     /** The same before all others, which may be the news of thousands of leases. */
     private synchronized void executeFirst(Runnable code) {
-        tasks.addFirst(List.of(new Task(null, code)).iterator());
+        tasks.addFirst(code);
         dispatch(List.of());
         endNap();
     }
@@ -191,34 +180,6 @@ final class Dispatcher implements AutoCloseable {
                     Level.ERROR,
                     () -> "No thread can be had to tell the application what became of its leases",
                     noThread);
-        }
-    }
-
-    /** The next task that need not wait for a worker that is stuck. */
-    private @Nullable Task poll() {
-        Iterator<Task> first;
-        while ((first = tasks.peek()) != null) {
-            Task task = first.next();
-            if (!first.hasNext()) {
-                tasks.remove();
-            }
-            ArrayDeque<Task> waiting = task.key() == null ? null : deferred.get(task.key());
-            if (waiting == null) {
-                return task;
-            }
-            waiting.add(task);
-            warnIfMany(waiting.size(), task.key());
-        }
-        return null;
-    }
-
-    /** They are kept, because each may be the end of a tenure; only the application can have them told. Its log may be what does not return. */
-    private void warnIfMany(int waiting, @Nullable String key) {
-        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
-            String message = waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy"
-                    + " with an earlier one; until it returns nobody here is told of this lease";
-            tasks.addFirst(List.of(new Task(null, () -> LOG.log(Level.WARNING, message)))
-                    .iterator());
         }
     }
 
@@ -298,16 +259,8 @@ final class Dispatcher implements AutoCloseable {
 
         /** What waited for this worker while it was stuck. */
         private @Nullable Task nextDeferred(Task last) {
-            ArrayDeque<Task> waiting = last.key() == null ? null : deferred.get(last.key());
-            if (waiting == null) {
-                return null;
-            }
-            Task next = waiting.poll();
-            if (next == null) {
-                deferred.remove(last.key());
-                return null;
-            }
-            running++;
+            Task next = tasks.pollDeferred(last.key());
+            running += next == null ? 0 : 1;
             return next;
         }
 
@@ -322,10 +275,7 @@ final class Dispatcher implements AutoCloseable {
                 watchesSince = now;
                 begunThen = begun;
             } else if (now - watchesSince >= STUCK_NANOS) {
-                String key = watched.current.key();
-                if (key != null) {
-                    deferred.put(key, new ArrayDeque<>());
-                }
+                tasks.defer(watched.current.key());
                 stopWatching();
                 turn = this;
             }
@@ -337,7 +287,7 @@ final class Dispatcher implements AutoCloseable {
         }
 
         private void takeTurn() {
-            Task next = poll();
+            Task next = tasks.poll();
             if (next == null) {
                 turn = begun - begunAtEnd < MANY ? null : this;
                 begunAtEnd = begun;

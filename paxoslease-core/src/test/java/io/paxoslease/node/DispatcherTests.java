@@ -47,7 +47,7 @@ class DispatcherTests {
     void saysWhatWaitsForATaskThatDoesNotEnd() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);
-        CountDownLatch last = new CountDownLatch(2 * Dispatcher.WORTH_A_WARNING);
+        CountDownLatch last = new CountDownLatch(2 * Backlog.WORTH_A_WARNING);
         CountDownLatch others = new CountDownLatch(1);
         logger.addHandler(collector);
         try (Dispatcher dispatcher = new Dispatcher("test")) {
@@ -57,7 +57,7 @@ class DispatcherTests {
             })));
             assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
             dispatcher.dispatch(
-                    Collections.nCopies(2 * Dispatcher.WORTH_A_WARNING, new Dispatcher.Task("stuck", last::countDown)));
+                    Collections.nCopies(2 * Backlog.WORTH_A_WARNING, new Dispatcher.Task("stuck", last::countDown)));
             dispatcher.dispatch(List.of(new Dispatcher.Task("free", others::countDown)));
 
             assertThat(others.await(60, TimeUnit.SECONDS)).isTrue();
@@ -66,8 +66,8 @@ class DispatcherTests {
                     .hasSize(2)
                     .allMatch(line -> line.contains(" news of lease 'stuck' wait for a listener"))
                     .satisfiesExactly(
-                            line -> assertThat(line).startsWith(Dispatcher.WORTH_A_WARNING + " "),
-                            line -> assertThat(line).startsWith(2 * Dispatcher.WORTH_A_WARNING + " "));
+                            line -> assertThat(line).startsWith(Backlog.WORTH_A_WARNING + " "),
+                            line -> assertThat(line).startsWith(2 * Backlog.WORTH_A_WARNING + " "));
             mayEnd.countDown();
             assertThat(last.await(60, TimeUnit.SECONDS)).isTrue();
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
@@ -162,8 +162,7 @@ class DispatcherTests {
         Dispatcher dispatcher = new Dispatcher("test");
         try {
             dispatcher.dispatch(List.of(new Dispatcher.Task("stuck", () -> awaitQuietly(mayEnd))));
-            dispatcher.dispatch(
-                    Collections.nCopies(Dispatcher.WORTH_A_WARNING, new Dispatcher.Task("stuck", () -> {})));
+            dispatcher.dispatch(Collections.nCopies(Backlog.WORTH_A_WARNING, new Dispatcher.Task("stuck", () -> {})));
             CompletableFuture.runAsync(() -> {
                         while (lines.isEmpty()) {
                             Thread.onSpinWait();

@@ -1,0 +1,93 @@
+package io.paxoslease.node;
+
+import io.paxoslease.node.Dispatcher.Task;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link Dispatcher} has still to run, in the order in which it was given; but what comes for a deferred key, one in which a worker is stuck,
+ * waits for that worker, and not for its turn. Not safe for concurrent use.
+ */
+final class Backlog {
+
+    /** How many tasks that wait for one which does not end are told of, and again each time when they are twice as many. */
+    static final int WORTH_A_WARNING = 256;
+
+    private static final System.Logger LOG = System.getLogger(Dispatcher.class.getName());
+
+    /** As they were given, and none without a next one. */
+    private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
+
+    private final Map<String, ArrayDeque<Task>> deferred = new HashMap<>();
+
+    /** The list must not change any more. */
+    void add(List<Task> more) {
+        if (!more.isEmpty()) {
+            tasks.add(more.iterator());
+        }
+    }
+
+    /** Adds a task without a key before all others. */
+    void addFirst(Runnable code) {
+        tasks.addFirst(List.of(new Task(null, code)).iterator());
+    }
+
+    /** Whether {@link #poll} has nothing left to look at; tasks of deferred keys may be waiting. */
+    boolean isEmpty() {
+        return tasks.isEmpty();
+    }
+
+    /** The next task whose key is not deferred. Those before it are left to {@link #pollDeferred}. */
+    @Nullable
+    Task poll() {
+        Iterator<Task> first;
+        while ((first = tasks.peek()) != null) {
+            Task task = first.next();
+            if (!first.hasNext()) {
+                tasks.remove();
+            }
+            ArrayDeque<Task> waiting = task.key() == null ? null : deferred.get(task.key());
+            if (waiting == null) {
+                return task;
+            }
+            waiting.add(task);
+            warnIfMany(waiting.size(), task.key());
+        }
+        return null;
+    }
+
+    /** They are kept, because each may be the end of a tenure; only the application can have them told. Its log may be what does not return. */
+    private void warnIfMany(int waiting, @Nullable String key) {
+        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
+            String message = waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy"
+                    + " with an earlier one; until it returns nobody here is told of this lease";
+            addFirst(() -> LOG.log(Level.WARNING, message));
+        }
+    }
+
+    /** From now on what comes for a key, if there is one, waits for the worker that is stuck in it. */
+    void defer(@Nullable String key) {
+        if (key != null) {
+            deferred.put(key, new ArrayDeque<>());
+        }
+    }
+
+    /** What waited longest for the worker that was stuck in a key. If nothing does, the key is not deferred any more. */
+    @Nullable
+    Task pollDeferred(@Nullable String key) {
+        ArrayDeque<Task> waiting = key == null ? null : deferred.get(key);
+        if (waiting == null) {
+            return null;
+        }
+        Task next = waiting.poll();
+        if (next == null) {
+            deferred.remove(key);
+        }
+        return next;
+    }
+}
