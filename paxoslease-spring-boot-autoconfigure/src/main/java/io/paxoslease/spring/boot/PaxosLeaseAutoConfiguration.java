@@ -118,14 +118,24 @@ public final class PaxosLeaseAutoConfiguration {
     }
 
     @Bean
+    AcceptorServers paxosLeaseAcceptorServers(
+            CellConfiguration cell,
+            PaxosLeaseProperties properties,
+            TcpFrameServer tcpServer,
+            ApplicationContext context) {
+        return new AcceptorServers(cell, properties, tcpServer, context);
+    }
+
+    @Bean
     PaxosLeaseLifecycle paxosLeaseLifecycle(
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             LeaseNode node,
-            TcpFrameServer tcpServer,
+            AcceptorServers servers,
             ObjectProvider<GuardedLeases> guarded,
             ObjectProvider<LeaderOnlyRegistry> guardedNames,
-            ObjectProvider<LeaseEventPublisher> events) {
-        return new PaxosLeaseLifecycle(cell, properties, node, tcpServer, guarded, guardedNames, events);
+            ObjectProvider<LeaseEventPublisher> events,
+            ApplicationContext context) {
+        return new PaxosLeaseLifecycle(cell, properties, node, servers, guarded, guardedNames, events, context);
     }
 }

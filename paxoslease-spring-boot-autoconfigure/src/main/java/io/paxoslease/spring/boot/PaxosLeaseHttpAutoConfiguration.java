@@ -4,7 +4,6 @@ import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -31,7 +30,7 @@ public final class PaxosLeaseHttpAutoConfiguration {
     }
 
     /** Whether a web server took the servlet: one of the application's own, or one that it is deployed in. A mock of one takes nothing. */
-    static boolean isRegistered(@Nullable ApplicationContext context) {
+    static boolean isRegistered(ApplicationContext context) {
         return context instanceof WebApplicationContext web
                 && web.getServletContext() != null
                 && web.getServletContext().getServletRegistration(SERVLET) != null;

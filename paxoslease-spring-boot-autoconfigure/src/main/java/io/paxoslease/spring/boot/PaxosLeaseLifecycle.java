@@ -5,16 +5,11 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
-import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
-import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import io.paxoslease.spring.events.ApplicationReadiness;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -27,11 +22,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationContextAware;
 import org.springframework.context.ApplicationEvent;
-import org.springframework.context.Lifecycle;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.SmartApplicationListener;
@@ -40,16 +32,10 @@ import org.springframework.context.event.SmartApplicationListener;
  * Starts the node after the web server and stops it before: while the application stops, running guarded calls drain, then the leases
  * are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does.
  */
-final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListener, ApplicationContextAware {
+final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListener {
 
     /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
-
-    /** The bean of Spring Boot that starts the web server. */
-    private static final String WEB_SERVER = "webServerStartStop";
-
-    /** The bean of Actuator that starts a web server of its own, where there is one for the application too. */
-    private static final String MANAGEMENT_SERVER = "childManagementContextInitializer";
 
     private static final Duration EVENTS_TIMEOUT = Duration.ofSeconds(2);
 
@@ -58,21 +44,21 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private final CellConfiguration cell;
     private final PaxosLeaseProperties properties;
     private final LeaseNode node;
-    private final TcpFrameServer tcpServer;
+    private final AcceptorServers servers;
     private final ObjectProvider<GuardedLeases> guarded;
     private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
     private final ObjectProvider<LeaseEventPublisher> events;
+    private final ApplicationContext context;
+
     /** How long the application may take to become ready before a warning says what waits for it. */
     Duration readyWithin = Duration.ofSeconds(30);
 
-    private @Nullable ApplicationContext context;
     /** The elections that go on when the context is started again, which others than this need. */
     private final List<LeaderElection> stopped = new CopyOnWriteArrayList<>();
 
     /** The leases whose election this started, and did not stop. Whoever stopped one since then wants it stopped. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
-    private volatile boolean managementServer;
     private boolean nodeStarted;
     private boolean ready;
     private volatile boolean running;
@@ -83,22 +69,19 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             LeaseNode node,
-            TcpFrameServer tcpServer,
+            AcceptorServers servers,
             ObjectProvider<GuardedLeases> guarded,
             ObjectProvider<LeaderOnlyRegistry> guardedNames,
-            ObjectProvider<LeaseEventPublisher> events) {
+            ObjectProvider<LeaseEventPublisher> events,
+            ApplicationContext context) {
         this.cell = cell;
         this.properties = properties;
         this.node = node;
-        this.tcpServer = tcpServer;
+        this.servers = servers;
         this.guarded = guarded;
         this.guardedNames = guardedNames;
         this.events = events;
-    }
-
-    @Override
-    public void setApplicationContext(ApplicationContext applicationContext) {
-        this.context = applicationContext;
+        this.context = context;
     }
 
     @Override
@@ -109,9 +92,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     @Override
     public synchronized void start() {
         if (!nodeStarted) {
-            requireServerIfAcceptor();
+            servers.requireBound();
             logStart();
-            if (canBeCalled()) {
+            if (servers.canBeCalled()) {
                 node.openAcceptor();
                 if (node.acceptorState() == AcceptorState.QUARANTINED) {
                     logEndOfQuarantine();
@@ -138,103 +121,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
     }
 
-    /** Told by the configuration of Actuator's web server, before this is started. */
-    void canAnswerInManagementServer() {
-        managementServer = true;
-    }
-
-    /** Where the application brings a channel of its own, how frames arrive is its own affair. */
-    private void requireServerIfAcceptor() {
-        if (!has(PaxosLeaseAutoConfiguration.CHANNEL)) {
-            return;
-        }
-        if (cell.answersIn(Port.APPLICATION)) {
-            if (!cell.answersOverTcp()) {
-                requireServer();
-            }
-            requireOpenPort(WEB_SERVER);
-        } else if (cell.answersIn(Port.MANAGEMENT)) {
-            requireOpenPort(WEB_SERVER);
-            if (has(WEB_SERVER)) {
-                requireOpenPort(MANAGEMENT_SERVER);
-            }
-            if (!cell.answersOverTcp()) {
-                requireManagementServer();
-            }
-        }
-        if (cell.answersOverTcp()) {
-            openPort();
-        }
-    }
-
-    /** A4. Before the quarantine begins. */
-    private void openPort() {
-        Integer configured = properties.tcp().port();
-        int port = configured != null ? configured : cell.ownUrl().orElseThrow().getPort();
-        try {
-            tcpServer.open(cell.tcpAddress(properties.tcp().address()), port);
-        } catch (IOException | UnsupportedAddressTypeException failure) {
-            InetAddress address = properties.tcp().address();
-            throw new InvalidCellConfigurationException(
-                    "paxoslease.tcp.port",
-                    Integer.toString(port),
-                    "this node cannot listen there" + (address == null ? "" : " at " + address.getHostAddress()) + ": "
-                            + (failure instanceof IOException ? failure.getMessage() : "this JVM does without IPv6"),
-                    "Stop what uses the port, or choose another one: by the node's own URL in paxoslease.members, or by"
-                            + " paxoslease.tcp.port where the others reach it through another."
-                            + (address == null ? "" : " paxoslease.tcp.address must be an address of this machine."));
-        }
-    }
-
-    /** Not where the web application has neither a server of its own nor one that it is deployed in. */
-    private boolean canBeCalled() {
-        return !has(PaxosLeaseAutoConfiguration.CHANNEL)
-                || !cell.answersIn(Port.APPLICATION)
-                || cell.answersOverTcp()
-                || (has(PaxosLeaseHttpAutoConfiguration.SERVLET)
-                        ? PaxosLeaseHttpAutoConfiguration.isRegistered(context)
-                        : context instanceof WebServerApplicationContext);
-    }
-
-    private boolean has(String bean) {
-        return context != null && context.containsBean(bean);
-    }
-
-    private void requireServer() {
-        if (!has(PaxosLeaseHttpAutoConfiguration.SERVLET) && !has(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER)) {
-            throw new InvalidCellConfigurationException(
-                    "paxoslease.members." + cell.node().nodeId(),
-                    String.valueOf(cell.members().get(cell.node().nodeId())),
-                    "this node is a member, but the application has no web server in which its acceptor could answer",
-                    "Add spring-boot-starter-webmvc or spring-boot-starter-webflux, or leave this node out of the members: it can lead without being one.");
-        }
-    }
-
-    /** A4. The quarantine counts from when the own port is bound; beans that depend on this one can make it start before its phase. */
-    private void requireOpenPort(String server) {
-        if (context != null
-                && context.containsBean(server)
-                && !context.getBean(server, Lifecycle.class).isRunning()) {
-            throw new IllegalStateException(
-                    "PaxosLease was started before the web server: a bean that starts early depends on paxosLeaseLifecycle."
-                            + " That is allowed only in a node that is not one of paxoslease.members.");
-        }
-    }
-
-    private void requireManagementServer() {
-        if (!managementServer) {
-            throw new InvalidCellConfigurationException(
-                    "paxoslease.endpoint.port",
-                    "management",
-                    "the application has no management server in which its acceptor could answer",
-                    "Add spring-boot-starter-actuator and a web server, do not set management.server.port=-1, or leave"
-                            + " paxoslease.endpoint.port at application.");
-        }
-    }
-
     private void logStart() {
         cell.warnings().forEach(LOG::warn);
-        if (has(PaxosLeaseAutoConfiguration.CHANNEL)) {
+        if (context.containsBean(PaxosLeaseAutoConfiguration.CHANNEL)) {
             cell.channelWarnings().forEach(LOG::warn);
         }
         if (cell.standalone()) {
@@ -247,7 +136,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '" + members.name() + "', members "
                 + members.acceptors() + ", majority " + members.majority() + ", leases " + leaseNames()
                 + (cell.isAcceptor()
-                        ? (cell.answersOverTcp() ? "; listens on port " + tcpServer.port() : "")
+                        ? (cell.answersOverTcp() ? "; listens on port " + servers.tcpPort() : "")
                                 + "; its acceptor votes in "
                                 + seconds(cell.node().timing().quarantineNanos())
                         : "; it can lead but has no vote")

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Bean;
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnClass({Servlet.class, ServletRegistrationBean.class})
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-@ConditionalOnBean(PaxosLeaseLifecycle.class)
+@ConditionalOnBean(AcceptorServers.class)
 final class PaxosLeaseManagementHttpConfiguration {
 
     /** The name of the servlet that is there only in the server that answers. */
@@ -23,8 +23,8 @@ final class PaxosLeaseManagementHttpConfiguration {
 
     @Bean(SERVLET)
     ServletContextInitializer paxosLeaseManagementServlet(
-            CellConfiguration cell, FrameServer server, PaxosLeaseLifecycle lifecycle) {
-        lifecycle.canAnswerInManagementServer();
+            CellConfiguration cell, FrameServer server, AcceptorServers servers) {
+        servers.answersInManagementServer();
         return PaxosLeaseHttpAutoConfiguration.servlet(SERVLET, cell, server, Port.MANAGEMENT);
     }
 }

@@ -16,15 +16,15 @@ import reactor.core.publisher.Mono;
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnClass({WebFilter.class, Mono.class})
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
-@ConditionalOnBean(PaxosLeaseLifecycle.class)
+@ConditionalOnBean(AcceptorServers.class)
 final class PaxosLeaseManagementReactiveHttpConfiguration {
 
-    /** Not lazy: it tells the lifecycle that there is such a server. */
+    /** Not lazy: it tells the node that there is such a server. */
     @Bean
     @Lazy(false)
     WebFilter paxosLeaseManagementWebFilter(
-            CellConfiguration cell, FrameServer server, PaxosLeaseLifecycle lifecycle, ApplicationContext context) {
-        lifecycle.canAnswerInManagementServer();
+            CellConfiguration cell, FrameServer server, AcceptorServers servers, ApplicationContext context) {
+        servers.answersInManagementServer();
         return PaxosLeaseReactiveHttpAutoConfiguration.filter(cell, server, Port.MANAGEMENT, context);
     }
 }
