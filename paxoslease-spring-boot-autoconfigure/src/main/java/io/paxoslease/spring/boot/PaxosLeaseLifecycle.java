@@ -1,22 +1,15 @@
 package io.paxoslease.spring.boot;
 
-import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
-import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
-import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.spring.events.ApplicationReadiness;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -46,18 +39,12 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private final LeaseNode node;
     private final AcceptorServers servers;
     private final ObjectProvider<GuardedLeases> guarded;
-    private final ObjectProvider<LeaderOnlyRegistry> guardedNames;
+    private final NeededElections elections;
     private final ObjectProvider<LeaseEventPublisher> events;
     private final ApplicationContext context;
 
     /** How long the application may take to become ready before a warning says what waits for it. */
     Duration readyWithin = Duration.ofSeconds(30);
-
-    /** The elections that go on when the context is started again, which others than this need. */
-    private final List<LeaderElection> stopped = new CopyOnWriteArrayList<>();
-
-    /** The leases whose election this started, and did not stop. Whoever stopped one since then wants it stopped. */
-    private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
     private boolean nodeStarted;
     private boolean ready;
@@ -79,7 +66,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         this.node = node;
         this.servers = servers;
         this.guarded = guarded;
-        this.guardedNames = guardedNames;
+        this.elections = new NeededElections(cell, properties, node, guardedNames);
         this.events = events;
         this.context = context;
     }
@@ -112,12 +99,11 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
         starts++;
         running = true;
-        leaseNames().forEach(name -> node.need(name, this));
+        elections.need();
         guarded.ifAvailable(GuardedLeases::resume);
-        stopped.forEach(LeaderElection::start);
-        stopped.clear();
+        elections.goOn();
         if (ready) {
-            startElections();
+            elections.begin();
         }
     }
 
@@ -128,13 +114,14 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
         if (cell.standalone()) {
             LOG.info("PaxosLease: standalone cell of one, node '" + cell.node().nodeId() + "', leases "
-                    + leaseNames() + ": it leads whatever it asks for. To share leases between instances, list them:"
+                    + elections.leaseNames()
+                    + ": it leads whatever it asks for. To share leases between instances, list them:"
                     + " paxoslease.members.<node-id>=<base URL>");
             return;
         }
         Cell members = cell.node().cell();
         LOG.info("PaxosLease: node '" + cell.node().nodeId() + "' of cell '" + members.name() + "', members "
-                + members.acceptors() + ", majority " + members.majority() + ", leases " + leaseNames()
+                + members.acceptors() + ", majority " + members.majority() + ", leases " + elections.leaseNames()
                 + (cell.isAcceptor()
                         ? (cell.answersOverTcp() ? "; listens on port " + servers.tcpPort() : "")
                                 + "; its acceptor votes in "
@@ -168,7 +155,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** What keeps an application from being ready keeps its jobs from running, and nothing else says so. */
     synchronized void warnUnlessReady() {
-        Set<String> names = running && !ready ? leaseNames() : Set.of();
+        Set<String> names = running && !ready ? elections.leaseNames() : Set.of();
         if (!names.isEmpty()) {
             LOG.warn("PaxosLease: the application is not ready " + readyWithin
                     + " after its node started. Until it is, this"
@@ -198,40 +185,18 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private synchronized void ready() {
         if (!ready) {
             ready = true;
-            guardedNames.ifAvailable(registry -> registry.forEachLease(this::startElectionOfLateBean));
+            elections.forEachGuarded(this::beginElectionOfLateBean);
             if (running) {
-                startElections();
+                elections.begin();
             }
         }
     }
 
     /** A guarded bean that was made after the application became ready. */
-    private void startElectionOfLateBean(String name) {
+    private void beginElectionOfLateBean(String leaseName) {
         if (running) {
-            startElection(name);
+            elections.begin(leaseName);
         }
-    }
-
-    private void startElections() {
-        leaseNames().forEach(this::startElection);
-    }
-
-    private void startElection(String name) {
-        if (begun.add(name)) {
-            node.startNeeded(name, this);
-        }
-    }
-
-    /** The leases that this node is a candidate for as soon as the application is ready. */
-    private Set<String> leaseNames() {
-        Set<String> names = new TreeSet<>();
-        properties.leases().keySet().stream().filter(this::isCandidateBySetting).forEach(names::add);
-        guardedNames.ifAvailable(registry -> names.addAll(registry.leaseNames()));
-        names.removeIf(name -> {
-            LeaseSettings own = cell.node().leases().get(name);
-            return own != null && !own.candidate();
-        });
-        return names;
     }
 
     @Override
@@ -248,7 +213,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         GuardedLeases leases = guarded.getIfAvailable();
         if (leases != null) {
             leases.beginDraining();
-            giveUpWhenIdle(guardedNames.getObject().leaseNames(), leases);
+            elections.giveUpGuarded(leases);
             idle = leases.whenIdle().toCompletableFuture();
         }
         Duration drainTimeout = properties.shutdown().drainTimeout();
@@ -266,32 +231,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private void giveUpScheduled() {
         GuardedLeases leases = running ? guarded.getIfAvailable() : null;
         if (leases != null) {
-            Set<String> names = guardedNames.getObject().onlyScheduled();
-            names.removeIf(name -> isCandidateBySetting(name) || node.isNeededByOthers(name, this));
-            giveUpWhenIdle(names, leases);
-        }
-    }
-
-    private boolean isCandidateBySetting(String name) {
-        LeaseProperties lease = properties.leases().get(name);
-        return lease != null && Boolean.TRUE.equals(lease.candidate());
-    }
-
-    private void giveUpWhenIdle(Set<String> names, GuardedLeases leases) {
-        node.startedElections().stream()
-                .filter(election -> names.contains(election.name()))
-                .forEach(election -> leases.giveUpWhenIdle(election.name(), () -> {
-                    goesOnLater(election);
-                    election.stop();
-                }));
-    }
-
-    /** One that only this needs begins anew: if it was started again, it would count as needed by whoever starts elections. */
-    private void goesOnLater(LeaderElection election) {
-        if (node.isNeededByOthers(election.name(), this)) {
-            stopped.add(election);
-        } else {
-            begun.remove(election.name());
+            elections.giveUpScheduled(leases);
         }
     }
 
@@ -314,7 +254,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         if (starts != startsBefore) {
             return false;
         }
-        node.releaseAll().forEach(this::goesOnLater);
+        node.releaseAll().forEach(elections::givenUp);
         return true;
     }
 
