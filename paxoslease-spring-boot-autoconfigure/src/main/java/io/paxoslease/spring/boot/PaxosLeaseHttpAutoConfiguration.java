@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
@@ -42,7 +43,7 @@ public final class PaxosLeaseHttpAutoConfiguration {
             return context -> {};
         }
         ServletRegistrationBean<PaxosLeaseServlet> registration = new ServletRegistrationBean<>(
-                new PaxosLeaseServlet(() -> server, cell.origin()), cell.basePath() + "/messages");
+                new PaxosLeaseServlet(() -> server, cell.origin()), cell.basePath() + FrameChannels.PATH);
         registration.setName(name);
         registration.setLoadOnStartup(1);
         return registration;

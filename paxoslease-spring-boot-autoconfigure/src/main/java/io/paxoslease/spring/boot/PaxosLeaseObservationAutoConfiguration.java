@@ -128,6 +128,6 @@ public final class PaxosLeaseObservationAutoConfiguration {
 
     private static boolean isFrame(PaxosLeaseProperties properties, String path, @Nullable String contentType) {
         return FrameChannels.isFrame(contentType)
-                && path.equals(properties.endpoint().basePath() + "/messages");
+                && path.equals(properties.endpoint().basePath() + FrameChannels.PATH);
     }
 }

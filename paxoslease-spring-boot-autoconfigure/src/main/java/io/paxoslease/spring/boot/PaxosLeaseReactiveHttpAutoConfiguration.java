@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.spring.boot.transport.PaxosLeaseWebFilter;
 import io.paxoslease.wire.FrameServer;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -29,7 +30,7 @@ public final class PaxosLeaseReactiveHttpAutoConfiguration {
 
     static WebFilter filter(CellConfiguration cell, FrameServer server, Port port, ApplicationContext context) {
         return cell.answersIn(port)
-                ? new PaxosLeaseWebFilter(cell.basePath() + "/messages", server, context, cell.origin())
+                ? new PaxosLeaseWebFilter(cell.basePath() + FrameChannels.PATH, server, context, cell.origin())
                 : (exchange, chain) -> chain.filter(exchange);
     }
 }

@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.spring.boot.transport.FrameChannels;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -73,7 +74,7 @@ public final class PaxosLeaseSecurityAutoConfiguration {
             return request -> false;
         }
         String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
-        RequestMatcher frames = PathPatternRequestMatcher.withDefaults().matcher(basePath + "/messages");
+        RequestMatcher frames = PathPatternRequestMatcher.withDefaults().matcher(basePath + FrameChannels.PATH);
         return cell != null && cell.answersIn(Port.MANAGEMENT)
                 ? request -> isAnsweredByManagementServer(request) && frames.matches(request)
                 : frames;

@@ -14,6 +14,9 @@ public final class FrameChannels {
     /** The media type of a frame. */
     public static final String CONTENT_TYPE = "application/vnd.paxoslease.v1";
 
+    /** Where frames are posted to, below the base path. */
+    public static final String PATH = "/messages";
+
     static final String TEXT = "text/plain;charset=UTF-8";
 
     /** The status of a frame that was accepted. */

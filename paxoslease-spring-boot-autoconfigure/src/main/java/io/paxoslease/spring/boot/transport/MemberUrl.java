@@ -18,7 +18,7 @@ record MemberUrl(String member, URI url) {
     static MemberUrl of(String member, URI base, String basePath) {
         String scheme = requireScheme(member, base, "http", "https");
         requireHost(member, base);
-        String path = trimmed(base.getRawPath()) + trimmed(basePath) + "/messages";
+        String path = trimmed(base.getRawPath()) + trimmed(basePath) + FrameChannels.PATH;
         return new MemberUrl(member, URI.create(scheme + "://" + base.getRawAuthority() + path));
     }
 

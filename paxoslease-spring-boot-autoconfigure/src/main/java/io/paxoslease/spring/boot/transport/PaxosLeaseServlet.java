@@ -35,7 +35,6 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static final long serialVersionUID = 1L;
 
-    private static final String PATH = "/messages";
     private static final String CERTIFICATES = "jakarta.servlet.request.X509Certificate";
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_LARGE = 413;
@@ -112,7 +111,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
     }
 
     private static boolean isPath(String mapped, @Nullable String rest) {
-        return rest == null ? mapped.endsWith(PATH) : rest.equals(PATH);
+        return rest == null ? mapped.endsWith(FrameChannels.PATH) : rest.equals(FrameChannels.PATH);
     }
 
     /** Why the sender may not be a member, null if it may. */
