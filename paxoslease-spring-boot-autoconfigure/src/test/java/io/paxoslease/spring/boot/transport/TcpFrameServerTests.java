@@ -411,6 +411,16 @@ class TcpFrameServerTests {
         }
 
         @Test
+        void closesAConnectionThatItCannotServe() throws Exception {
+            TcpFrameServer server = new TcpFrameServer("test", echo, () -> {
+                throw new IllegalStateException("as the test wants it");
+            });
+            closeables.add(server::close);
+            server.open(LOOPBACK, 0);
+            assertThat(sender(server).isClosedByPeer()).isTrue();
+        }
+
+        @Test
         void staysClosed() throws Exception {
             TcpFrameServer server = new TcpFrameServer("test", echo, null);
             server.close();
