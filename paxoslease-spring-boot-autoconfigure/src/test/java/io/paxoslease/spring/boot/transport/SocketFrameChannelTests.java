@@ -16,6 +16,7 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -344,6 +345,8 @@ class SocketFrameChannelTests {
             for (int i = 1; i <= 5; i++) {
                 assertThat(echoed(channel, frame(1))).asString().isEqualTo("x");
                 assertThat(server.connections).hasValue(i);
+                // Nor was one tried in vain, as one that died idle.
+                assertThat(server.requests).hasSize(i);
             }
         }
 
@@ -540,15 +543,7 @@ class SocketFrameChannelTests {
         @Test
         void thatAMemberAcceptsLateBringNothingLate() throws Exception {
             ServerSocket full = closing(new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1")));
-            int others = 0;
-            try {
-                while (true) {
-                    closing(new Socket()).connect(full.getLocalSocketAddress(), 500);
-                    others++;
-                }
-            } catch (SocketTimeoutException isFull) {
-                // as it should be
-            }
+            int others = fill(full);
             SocketFrameChannel channel = channel(URI.create("http://127.0.0.1:" + full.getLocalPort()));
             assertThat(timelyFailure(channel, SHORT)).contains("no connection to ");
             PeerServer server = closing(PeerServer.on(full, "http", PeerServer.Peer::echo));
@@ -564,6 +559,112 @@ class SocketFrameChannelTests {
                 assertThat(stage.get().body()).isEqualTo(frame(20));
             }
             assertThat(server.requests).hasSize(3).allMatch(request -> request.body().length == 20);
+        }
+
+        /** Connects until the queue is full; says how often. */
+        private int fill(ServerSocket server) throws IOException {
+            int others = 0;
+            try {
+                while (true) {
+                    closing(new Socket()).connect(server.getLocalSocketAddress(), 500);
+                    others++;
+                }
+            } catch (SocketTimeoutException isFull) {
+                return others;
+            }
+        }
+
+        /** It looks for memory for what it would not send. */
+        @Test
+        void thatOpenLateWithoutMemoryAreGivenUp() throws Exception {
+            ServerSocket full = closing(new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1")));
+            fill(full);
+            SocketFrameChannel channel = channel(Map.of());
+            URI url = URI.create("http://127.0.0.1:" + full.getLocalPort());
+            AtomicInteger requests = new AtomicInteger();
+            channel.add("n2", new HttpProtocol(MemberUrl.of("n2", url, "/paxoslease"), MAX_RESPONSE, () -> null) {
+                @Override
+                ByteBuffer request(byte[] frame) {
+                    if (requests.incrementAndGet() == 1) {
+                        throw new OutOfMemoryError("as the test wants it");
+                    }
+                    return super.request(frame);
+                }
+            });
+            assertThat(timelyFailure(channel, SHORT)).contains("no connection to ");
+            closing(PeerServer.on(full, "http", PeerServer.Peer::echo));
+            while (requests.get() == 0) {
+                TimeUnit.MILLISECONDS.sleep(5);
+            }
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+        }
+
+        /** As with TLS, while its handshake goes on. */
+        @ParameterizedTest
+        @ValueSource(strings = {"", "HTTP/1.1 408 Request Timeout\r\n"})
+        void thatOpenLateServeOthersOnlyWhenNothingIsUnderWayOnThem(String unasked) throws Exception {
+            CountDownLatch open = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                if (peer.number == 1) {
+                    Thread.sleep(SHORT.plusSeconds(1).toMillis());
+                    for (String part : List.of("!", "!", "!" + unasked)) {
+                        peer.write(part);
+                        Thread.sleep(200);
+                    }
+                    open.countDown();
+                }
+                peer.echo();
+            });
+            SocketFrameChannel channel = channel(Map.of());
+            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
+            AtomicInteger streams = new AtomicInteger();
+            channel.add("n2", new HttpProtocol(url, MAX_RESPONSE, () -> null) {
+                @Override
+                ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
+                    ByteStream plain = super.stream(socket, calculator, whenDone);
+                    return streams.incrementAndGet() > 1 ? plain : new ThreeBytesFirst(plain);
+                }
+            });
+            assertThat(timelyFailure(channel, SHORT)).contains("no answer from ");
+            open.await();
+            assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
+            assertThat(server.connections).hasValue(unasked.isEmpty() ? 1 : 2);
+        }
+
+        /** Its handshake is three bytes of the member. */
+        private static final class ThreeBytesFirst extends Forwarding {
+
+            private int missing = 3;
+
+            ThreeBytesFirst(ByteStream stream) {
+                super(stream);
+            }
+
+            @Override
+            public int read(ByteBuffer into) throws IOException {
+                int count = super.read(into);
+                int skipped = Math.min(missing, Math.max(count, 0));
+                missing -= skipped;
+                into.flip().position(skipped).compact();
+                return count - skipped;
+            }
+
+            @Override
+            public void write(ByteBuffer from) throws IOException {
+                if (!isHandshaking()) {
+                    super.write(from);
+                }
+            }
+
+            @Override
+            public boolean isQuiet() {
+                return !isHandshaking();
+            }
+
+            @Override
+            public boolean isHandshaking() {
+                return missing > 0;
+            }
         }
 
         @Test
@@ -910,7 +1011,9 @@ class SocketFrameChannelTests {
                 }
             });
             assertThat(timelyFailure(channel(server.url()), SHORT)).contains("no answer from ");
-            assertThat(dropped.await(10, TimeUnit.SECONDS)).isTrue();
+            // It is not late: somebody has answered on it.
+            assertThat(dropped.await(SocketMember.MAX_LATE_NANOS / 2, TimeUnit.NANOSECONDS))
+                    .isTrue();
         }
 
         @ParameterizedTest
@@ -1223,6 +1326,43 @@ class SocketFrameChannelTests {
             assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
         }
         assertThat(server.connections).hasValue(connections);
+    }
+
+    /** As where TLS keeps a rest of the request when the answer is early: else there would be news without end. */
+    @Test
+    void waitsForRoomOnAnIdleConnectionOnlyWhileItsStreamDoes() throws Exception {
+        PeerServer server = closing(PeerServer.start(PeerServer.Peer::echo));
+        AtomicInteger reads = new AtomicInteger();
+        SocketFrameChannel channel = channel(Map.of());
+        MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
+        channel.add("n2", new HttpProtocol(url, MAX_RESPONSE, () -> null) {
+            @Override
+            ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
+                return new Forwarding(super.stream(socket, calculator, whenDone)) {
+                    private boolean answered;
+                    private boolean rest = true;
+
+                    @Override
+                    public int read(ByteBuffer into) throws IOException {
+                        reads.incrementAndGet();
+                        int count = super.read(into);
+                        rest &= !answered;
+                        answered |= count > 0;
+                        return count;
+                    }
+
+                    @Override
+                    public int interestOps() {
+                        return rest ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ;
+                    }
+                };
+            }
+        });
+        echoed(channel, frame(1));
+        Thread.sleep(200);
+        int before = reads.get();
+        Thread.sleep(500);
+        assertThat(reads).hasValue(before);
     }
 
     @ParameterizedTest
