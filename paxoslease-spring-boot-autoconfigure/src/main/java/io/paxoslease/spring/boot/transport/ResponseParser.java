@@ -182,6 +182,8 @@ final class ResponseParser implements ReplyParser {
             part = Part.STATUS_LINE;
         } else if (chunked && contentLength >= 0) {
             throw notHttp("it has a Content-Length and a Transfer-Encoding");
+        } else if (status == 204 || status == 304) {
+            part = Part.COMPLETE;
         } else if (chunked) {
             part = Part.CHUNK_SIZE;
         } else if (contentLength < 0 && status == FrameChannels.OK) {
