@@ -365,6 +365,26 @@ class SocketFrameChannelTests {
             assertThat(server.requests).hasSize(2);
         }
 
+        /** It would be taken for the answer to the next frame. */
+        @Test
+        void areGivenUpWhenSomethingComesWhileTheyAreIdle() throws Exception {
+            CountDownLatch idle = new CountDownLatch(1);
+            CountDownLatch givenUp = new CountDownLatch(1);
+            PeerServer server = server(peer -> {
+                peer.answer(peer.request().body());
+                idle.await();
+                peer.answer(new byte[5]);
+                if (peer.request() == null) {
+                    givenUp.countDown();
+                }
+            });
+            SocketFrameChannel channel = channel(server.url());
+            echoed(channel, frame(1));
+            idle.countDown();
+            assertThat(givenUp.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+        }
+
         /** What was over and stayed would have news for the selector without end. */
         @Test
         void areGivenUpWhenTheMemberEndsThemWhileTheyAreIdle() throws Exception {
