@@ -110,7 +110,7 @@ final class PaxosLeaseLock implements DistributedLock {
             return false;
         }
         long restNanos = waitNanos - (System.nanoTime() - began);
-        return enter(ttl, () -> restNanos <= 0 ? tryOnce(ttl) : tryFor(ttl, Duration.ofNanos(restNanos)));
+        return enter(ttl, () -> tryFor(ttl, Duration.ofNanos(restNanos)));
     }
 
     /** Keeps the local lock, which the caller took, exactly if the cell's lock is held or is had now. */
@@ -118,7 +118,7 @@ final class PaxosLeaseLock implements DistributedLock {
         boolean entered = false;
         try {
             BoundedLease held = lease;
-            if (local.getHoldCount() > 1 && held != null) {
+            if (held != null) {
                 // Whoever comes in again may count on the time that it asks for.
                 if (!held.prolongToAtLeast(ttl)) {
                     throw new ConcurrentModificationException(expired());
@@ -205,11 +205,8 @@ final class PaxosLeaseLock implements DistributedLock {
     /** Sets a new end; the time to live that the lock was taken with if none is given. */
     void renew(@Nullable Duration ttl) {
         requireOwner();
-        if (ttl != null) {
-            timeToLive = ttl;
-        }
         BoundedLease held = lease;
-        if (held == null || !held.prolong(timeToLive)) {
+        if (held == null || !held.prolong(ttl == null ? timeToLive : ttl)) {
             throw new IllegalStateException(expired());
         }
     }

@@ -107,6 +107,7 @@ class PaxosLeaseLockRegistryTests {
             PaxosLeaseLock lock = new PaxosLeaseLock(leases, key, Duration.ofMillis(50));
             Future<?> waiting = otherThread.submit(() -> lock.lock());
             await().until(() -> !lines.list.isEmpty());
+            await().pollDelay(Duration.ofMillis(300)).until(() -> true);
             held.release();
 
             waiting.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
@@ -248,6 +249,18 @@ class PaxosLeaseLockRegistryTests {
         lock.unlock();
     }
 
+    @Test
+    void renewalWithoutATimeLetsItLiveAsLongAsItWasTakenFor() {
+        DistributedLock lock = first.obtain(key);
+        lock.lock(Duration.ofSeconds(2));
+        first.renewLock(key, Duration.ofHours(1));
+        first.renewLock(key);
+
+        await().until(() -> first.lease(key).isEmpty());
+
+        assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+    }
+
     /** As with the JDBC and Redis registries, which set the time anew each time; but never to an earlier one. */
     @Test
     void whoEntersAgainHasTheTimeToLiveThatItAsksFor() throws InterruptedException {
@@ -286,6 +299,7 @@ class PaxosLeaseLockRegistryTests {
         lock.unlock();
 
         assertThat((boolean) inOtherThread(() -> lock.tryLock())).isTrue();
+        assertThat(second.obtain(key).tryLock(longAgo, Duration.ofSeconds(10))).isFalse();
     }
 
     @Test
@@ -318,6 +332,23 @@ class PaxosLeaseLockRegistryTests {
         first.obtain(key).unlock();
         assertThat(second.obtain(key).tryLock(SOON.toMillis(), TimeUnit.MILLISECONDS))
                 .isTrue();
+    }
+
+    @Test
+    void whoWaitsForAThreadOfThisNodeCanBeInterrupted() {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+        Future<?> waiting = otherThread.submit(() -> {
+            Thread.currentThread().interrupt();
+            lock.lockInterruptibly();
+            return null;
+        });
+
+        assertThat(waiting)
+                .failsWithin(SOON)
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(InterruptedException.class);
+        lock.unlock();
     }
 
     /** Its caller would wait until the process is restarted, and could not say why. */
@@ -431,16 +462,35 @@ class PaxosLeaseLockRegistryTests {
     }
 
     @Test
+    void aLockIsUsedWhenItIsTriedAndWhenItIsUnlocked() throws InterruptedException {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+        Thread.sleep(1_200);
+        lock.unlock();
+        first.expireUnusedOlderThan(1_000);
+        assertThat(first.obtain(key)).isSameAs(lock);
+
+        second.obtain(key).lock();
+        Thread.sleep(1_200);
+        assertThat(lock.tryLock()).isFalse();
+        first.expireUnusedOlderThan(1_000);
+        assertThat(first.obtain(key)).isSameAs(lock);
+    }
+
+    @Test
     void aLockThatIsHeldForLongDoesNotKeepUnusedOnesInMemory() {
         DistributedLock held = first.obtain("held");
         held.lock();
         DistributedLock unused = first.obtain(key);
+        DistributedLock usedOften = first.obtain("used often");
 
         for (int i = 0; i < 100_000; i++) {
             first.obtain("one of many " + i);
+            first.obtain("used often");
         }
 
         assertThat(first.obtain(key)).isNotSameAs(unused);
+        assertThat(first.obtain("used often")).isSameAs(usedOften);
         assertThat(first.obtain("held")).isSameAs(held);
         held.unlock();
     }
