@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -162,6 +163,24 @@ class PaxosLeaseLockProviderTests {
     }
 
     @Test
+    void anExtensionMayBringTheEndForward() {
+        SimpleLock lock = first.lock(config(LONG, Duration.ZERO)).orElseThrow();
+
+        assertThat(lock.extend(Duration.ofMillis(500), Duration.ZERO)).isPresent();
+
+        await().until(() -> first.lease(name).isEmpty());
+    }
+
+    @Test
+    void anExtensionHasALockAtLeastForOfItsOwn() {
+        SimpleLock lock = first.lock(config(LONG, Duration.ZERO)).orElseThrow();
+
+        lock.extend(LONG, LONG).orElseThrow().unlock();
+
+        assertThat(first.lease(name)).isPresent();
+    }
+
+    @Test
     void theFencingTokenGrowsFromNodeToNode() {
         SimpleLock lock = first.lock(config(LONG, Duration.ZERO)).orElseThrow();
         long before = first.lease(name).orElseThrow().fencingToken();
@@ -236,6 +255,26 @@ class PaxosLeaseLockProviderTests {
             assertThat(lock.get(10, TimeUnit.SECONDS)).isEmpty();
             assertThat(provider.lease(name)).isEmpty();
             lockSoon(second).unlock();
+            assertThat(provider.lock(config(LONG, Duration.ZERO))).isEmpty();
+            assertThat(slow.asks)
+                    .as("the others do not lose a lease that nobody wants")
+                    .hasValue(1);
+        }
+    }
+
+    @Test
+    void lockAtMostForIsCountedFromTheCall() throws Exception {
+        SlowLeases slow = new SlowLeases(cell.node(1));
+        try (PaxosLeaseLockProvider provider = new PaxosLeaseLockProvider(slow, LocalCell.leaseTime())) {
+            CompletableFuture<Optional<SimpleLock>> lock =
+                    CompletableFuture.supplyAsync(() -> provider.lock(config(Duration.ofMillis(500), Duration.ZERO)));
+            assertThat(slow.asked.await(10, TimeUnit.SECONDS)).isTrue();
+            Thread.sleep(500);
+
+            slow.mayAnswer.countDown();
+
+            assertThat(lock).succeedsWithin(10, TimeUnit.SECONDS);
+            assertThat(provider.lease(name)).isEmpty();
         }
     }
 
@@ -268,6 +307,7 @@ class PaxosLeaseLockProviderTests {
     /** Answers when it is let. */
     private static final class SlowLeases extends ForwardingLeaseManager {
 
+        private final AtomicInteger asks = new AtomicInteger();
         private final CountDownLatch asked = new CountDownLatch(1);
         private final CountDownLatch mayAnswer = new CountDownLatch(1);
 
@@ -277,6 +317,7 @@ class PaxosLeaseLockProviderTests {
 
         @Override
         public Optional<Lease> tryAcquire(String name, Duration time) {
+            asks.incrementAndGet();
             asked.countDown();
             try {
                 assertThat(mayAnswer.await(10, TimeUnit.SECONDS)).isTrue();
