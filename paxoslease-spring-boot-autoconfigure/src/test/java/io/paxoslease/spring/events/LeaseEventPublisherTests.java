@@ -12,6 +12,7 @@ import io.paxoslease.spring.LeaseEvent;
 import io.paxoslease.spring.LeaseExtensionFailedEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -196,6 +197,26 @@ class LeaseEventPublisherTests {
         assertThat(recorder().seen).isEmpty();
     }
 
+    /** There may be many names over time. */
+    @Test
+    void keepsNothingOfALeaseThatIsOver() {
+        start(Recorder.class);
+        WeakReference<String> name = tellATenure();
+
+        await().until(() -> {
+            System.gc();
+            return name.get() == null;
+        });
+    }
+
+    private WeakReference<String> tellATenure() {
+        String name = "jobs".repeat(2);
+        tell(Kind.ACQUIRED, name, 5);
+        tell(Kind.RELEASED, name, 5);
+        delivered();
+        return new WeakReference<>(name);
+    }
+
     static class Throwing {
         @Order(1)
         @EventListener
@@ -369,6 +390,7 @@ class LeaseEventPublisherTests {
         assertThat(context.getBean(Blocking.class).interrupted).isTrue();
         tell(Kind.RELEASED, "jobs", 5);
         tell(Kind.ACQUIRED, "jobs", 6);
+        assertThat(publisher.awaitTold(Duration.ofSeconds(10))).isTrue();
         assertThat(recorder().seen).hasSize(2);
     }
 
