@@ -7,6 +7,7 @@ import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -86,11 +87,15 @@ class PaxosLeaseClusterServiceTests {
     void theViewTellsWhoLeads() throws Exception {
         first.camel.start();
         await().atMost(SOON).until(() -> first.polls.get() > 0);
-        second.camel.start();
         CamelClusterView here = first.service.getView("reports");
         CamelClusterView there = second.service.getView("reports");
+        List<String> told = new CopyOnWriteArrayList<>();
+        there.addEventListener((CamelClusterEventListener.Leadership)
+                (view, leader) -> told.add(leader == null ? "nobody" : leader.getId()));
+        assertThat(told).as("before the view runs").isEmpty();
+        second.camel.start();
 
-        await().atMost(SOON).until(() -> there.getLeader().isPresent());
+        await().atMost(SOON).until(() -> told.contains("n1"));
 
         assertThat(there.getLeader()).map(CamelClusterMember::getId).contains("n1");
         assertThat(here.getLeader()).map(CamelClusterMember::isLocal).contains(true);
@@ -140,7 +145,7 @@ class PaxosLeaseClusterServiceTests {
         AtomicBoolean broken = new AtomicBoolean();
         CamelClusterEventListener.Leadership listener = (which, leader) -> {
             if (broken.get()) {
-                throw new IllegalStateException("on purpose");
+                throw new NoClassDefFoundError("on purpose");
             }
         };
         first.service.getView("reports").addEventListener(listener);
@@ -176,9 +181,19 @@ class PaxosLeaseClusterServiceTests {
         first.camel.start();
         await().atMost(SOON).until(() -> first.polls.get() > 0);
 
+        AtomicInteger told = new AtomicInteger();
+        first.service.getView("reports").addEventListener((CamelClusterEventListener.Leadership) (view, leader) -> {
+            if (leader == null || !leader.isLocal()) {
+                told.incrementAndGet();
+            }
+        });
+
         first.service.stopView("reports");
 
         assertThat(first.service.isLeader("reports")).isFalse();
+        await("at once and again after two seconds")
+                .atMost(Duration.ofSeconds(9))
+                .until(() -> told.get() >= 2);
         awaitThatItIsStill(first);
         assertThat(cell.node(1).election("reports").isLeader()).isTrue();
         first.service.startView("reports");
@@ -216,7 +231,6 @@ class PaxosLeaseClusterServiceTests {
         first.camel.start();
         await().atMost(SOON).until(() -> first.service.isLeader("reports"));
         cell.isolate(1);
-        cell.node(1).election("reports").resign();
         long lost = System.nanoTime();
         await().atMost(SOON).until(() -> !first.service.isLeader("reports"));
         AtomicBoolean toldLate = new AtomicBoolean();
