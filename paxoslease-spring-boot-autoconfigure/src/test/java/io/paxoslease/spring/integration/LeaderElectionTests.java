@@ -358,7 +358,7 @@ class LeaderElectionTests {
     }
 
     @Test
-    void anErrorWhenItIsRevokedHoldsNothingUp() throws InterruptedException {
+    void errorsOfTheCandidateAndOfListenersWhenItIsRevokedHoldNothingUp() throws InterruptedException {
         AnnotationConfigApplicationContext context = start(1, UnrevocableApplication.class);
         Application application = context.getBean(Application.class);
         await().atMost(SOON).until(() -> application.calls.contains("OnGrantedEvent reports"));
@@ -550,6 +550,13 @@ class LeaderElectionTests {
 
     @Configuration
     static class UnrevocableApplication extends Application {
+
+        @Override
+        @EventListener
+        void revoked(OnRevokedEvent event) {
+            super.revoked(event);
+            throw new NoClassDefFoundError("on purpose");
+        }
 
         @Override
         @Bean
