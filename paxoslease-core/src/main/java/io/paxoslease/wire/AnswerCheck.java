@@ -37,7 +37,7 @@ final class AnswerCheck {
                                         ? "has a shared secret, this node has none"
                                         : "does not know the shared secret, or has another one")
                         : notOurs(reply);
-            case 409 -> Verdict.refused(text(body));
+            case 409 -> FrameServer.isOtherVersion(text(body)) ? Verdict.refused(text(body)) : notOurs(reply);
             case 400 ->
                 Verdict.lost(
                         body.length == 0

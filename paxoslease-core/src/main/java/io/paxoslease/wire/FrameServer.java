@@ -30,6 +30,7 @@ public final class FrameServer implements FrameHandler {
 
     private static final System.Logger LOG = System.getLogger(FrameServer.class.getName());
 
+    private static final String OTHER_VERSION = "speaks protocol version ";
     private static final String NO_SECRET = "has no shared secret, the frame has a MAC";
     private static final String NO_MAC = "has a shared secret, the frame has no MAC";
     private static final String OTHER_SECRET = "does not know the secret of the frame's MAC";
@@ -131,8 +132,7 @@ public final class FrameServer implements FrameHandler {
             return text(
                     409,
                     "other-version",
-                    "speaks protocol version " + FrameCodec.VERSION + ", the frame is of version "
-                            + FrameCodec.version(bytes));
+                    OTHER_VERSION + FrameCodec.VERSION + ", the frame is of version " + FrameCodec.version(bytes));
         }
         if (FrameCodec.hasMac(bytes) == macs.isEmpty()) {
             return text(401, "unauthenticated", macs.isEmpty() ? NO_SECRET : NO_MAC);
@@ -154,6 +154,11 @@ public final class FrameServer implements FrameHandler {
     /** Whether this is what a node says to a frame without a right MAC; whatever else answers 401 wants a password. */
     static boolean isUnauthenticated(String text) {
         return text.equals(NO_SECRET) || text.equals(NO_MAC) || text.equals(OTHER_SECRET);
+    }
+
+    /** Whether this is what a node says to a frame of another version; whatever else answers 409 has a conflict of its own. */
+    static boolean isOtherVersion(String text) {
+        return text.startsWith(OTHER_VERSION);
     }
 
     private @Nullable FrameMac matching(byte[] bytes) {

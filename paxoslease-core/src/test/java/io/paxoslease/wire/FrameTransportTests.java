@@ -829,6 +829,11 @@ class FrameTransportTests {
                     reply -> new FrameReply(401, "{\"status\":401,\"error\":\"Unauthorized\"}".getBytes(UTF_8)));
             assertLost(
                     "answers with HTTP status 400 (does it expect https?)", reply -> new FrameReply(400, new byte[0]));
+            assertLost("answers with HTTP status 409 (is the URL right?)", reply -> new FrameReply(409, new byte[0]));
+            assertThat(status().refused()).isFalse();
+            assertLost(
+                    "answers with HTTP status 409 (is the URL right?)",
+                    reply -> new FrameReply(409, "{\"status\":409,\"error\":\"Conflict\"}".getBytes(UTF_8)));
             assertLost("answers with HTTP status 503", reply -> new FrameReply(503, new byte[0]));
             assertLost("answers with status 503: sorry", reply -> new FrameReply(503, "sorry".getBytes(UTF_8)));
         }
