@@ -124,6 +124,13 @@ record MemberUrl(String member, URI url) {
         return new IOException("the connection to " + url + " was lost: " + why.getMessage(), why);
     }
 
+    /** On a connection that brought nothing: over HTTP most servers that want TLS close it so, over TCP a member says it in an alert. */
+    IOException lostInSilence(IOException why) {
+        return url.getScheme().equals("http")
+                ? new IOException(lost(why).getMessage() + " (does it expect https?)", why)
+                : lost(why);
+    }
+
     IOException tooBusy() {
         return new IOException("too many exchanges with " + url + " at once");
     }

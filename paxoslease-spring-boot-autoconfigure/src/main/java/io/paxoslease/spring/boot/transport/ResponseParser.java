@@ -20,6 +20,9 @@ final class ResponseParser implements ReplyParser {
 
     private static final String START = "HTTP/1.";
 
+    /** How an alert of TLS begins, with which some servers that want it refuse what does not. */
+    private static final int TLS_ALERT = 0x15;
+
     private enum Part {
         STATUS_LINE,
         HEADER,
@@ -93,7 +96,7 @@ final class ResponseParser implements ReplyParser {
                 throw notHttp("a line does not end with CR LF");
             }
             if (part == Part.STATUS_LINE && lineBytes < START.length() && b != START.charAt(lineBytes)) {
-                throw notHttp("it does not begin with " + START);
+                throw notHttp("it does not begin with " + START + (b == TLS_ALERT ? " (does it expect https?)" : ""));
             }
             if (lineBytes == line.length) {
                 line = Arrays.copyOf(line, 2 * lineBytes);

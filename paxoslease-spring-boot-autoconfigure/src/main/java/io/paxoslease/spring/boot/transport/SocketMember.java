@@ -307,12 +307,13 @@ final class SocketMember {
             fail(exchange, url.notTrusted(untrusted));
         } catch (IOException lost) {
             boolean dead = connection.wasDead();
+            boolean silent = connection.isNew();
             drop(connection);
             if (dead) {
                 // Once: the next connection is a new one.
                 resolve(exchange);
             } else {
-                fail(exchange, url.lost(lost));
+                fail(exchange, silent ? url.lostInSilence(lost) : url.lost(lost));
             }
         }
     }

@@ -333,6 +333,20 @@ class HttpsFrameChannelTests {
                 .contains("/paxoslease/messages");
     }
 
+    /** Some of them say so in an alert, others just close. */
+    @Test
+    void asksWhetherAServerThatIsCalledInPlainTextWantsTls() throws Exception {
+        PeerServer alerting = server(PeerServer.Peer::echo);
+        assertThat(timelyFailure(
+                        channel(URI.create("http://localhost:" + alerting.url().getPort())), LONG))
+                .contains("/paxoslease/messages answered with something that is not HTTP: ")
+                .endsWith(" (does it expect https?)");
+        PeerServer closing = closing(PeerServer.start(PeerServer.Peer::request));
+        assertThat(timelyFailure(channel(closing.url()), LONG))
+                .contains("/paxoslease/messages was lost: ")
+                .endsWith(" (does it expect https?)");
+    }
+
     @Test
     void namesTheTimeWithoutAnswer() throws Exception {
         PeerServer server = server(peer -> {

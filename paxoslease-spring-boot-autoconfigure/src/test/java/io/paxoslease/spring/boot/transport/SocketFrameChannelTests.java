@@ -433,7 +433,7 @@ class SocketFrameChannelTests {
             echoed(channel, frame(1));
             assertThat(failure(send(channel, frame(1), LONG)))
                     .isEqualTo("the connection to " + server.url()
-                            + "/paxoslease/messages was lost: closed without an answer");
+                            + "/paxoslease/messages was lost: closed without an answer (does it expect https?)");
             assertThat(server.connections).hasValue(2);
             assertThat(server.requests).hasSize(3);
         }
