@@ -39,6 +39,9 @@ final class NodeLoop {
     private static final long LONGEST_IDLE_SLEEP_NANOS = 5_000_000_000L;
 
     private static final long SUSPEND_MILLIS = 100;
+    /** Ample also where a compiler has put two of them into one. */
+    private static final int FRAMES_TO_UNLOCK = 32;
+
     private static final int ROWS_PER_SWEEP = 4_096;
     /** How many parked leases are looked at before others have their turn. */
     static final int SLOTS_PER_LOOK = 4_096;
@@ -131,6 +134,7 @@ final class NodeLoop {
     boolean run(Step step) {
         Afterwards afterwards = new Afterwards();
         boolean performed;
+        requireRoom(FRAMES_TO_UNLOCK);
         lock.lock();
         try {
             performPosted(afterwards);
@@ -165,6 +169,7 @@ final class NodeLoop {
                 LockSupport.unpark(timer);
                 return;
             }
+            requireRoom(FRAMES_TO_UNLOCK);
             if (!lock.tryLock()) {
                 return;
             }
@@ -182,6 +187,14 @@ final class NodeLoop {
                 }
             }
         }
+    }
+
+    /**
+     * Fails while nothing is held where the stack has no room for so many small frames. Unlocking needs some of them, too: without them the lock would
+     * stay held for good, and whoever wants to close this node would wait for it.
+     */
+    private static int requireRoom(int frames) {
+        return frames == 0 ? 0 : 1 + requireRoom(frames - 1);
     }
 
     private void performPosted(Afterwards afterwards) {
@@ -223,6 +236,7 @@ final class NodeLoop {
 
     /** Answers a question with the lock held. */
     <T> T ask(Supplier<T> question) {
+        requireRoom(FRAMES_TO_UNLOCK);
         lock.lock();
         try {
             return question.get();
@@ -293,17 +307,30 @@ final class NodeLoop {
     }
 
     private void runTimer() {
+        Throwable impossible = null;
         try {
             doWhatIsDue();
-        } catch (RuntimeException | Error impossible) {
-            failAndTell(impossible);
+        } catch (RuntimeException | Error defect) {
+            impossible = defect;
         }
-        if (failed) {
-            locked(this::tellDefect);
-        }
-        performPosted();
-        while (!dispatcher.summonIfNeeded()) {
+        while (!isEndTold(impossible)) {
             pause(LONGEST_SLEEP_NANOS);
+        }
+    }
+
+    /** May be called again: where memory is short, nobody else would tell of it. */
+    private boolean isEndTold(@Nullable Throwable impossible) {
+        try {
+            if (impossible != null) {
+                failAndTell(impossible);
+            }
+            if (failed) {
+                locked(this::tellDefect);
+            }
+            performPosted();
+            return dispatcher.summonIfNeeded();
+        } catch (RuntimeException | Error another) {
+            return false;
         }
     }
 
@@ -351,6 +378,7 @@ final class NodeLoop {
     }
 
     private void locked(Runnable action) {
+        requireRoom(FRAMES_TO_UNLOCK);
         lock.lock();
         try {
             action.run();
@@ -386,7 +414,6 @@ final class NodeLoop {
         if (impossible == null) {
             return;
         }
-        untold = null;
         Throwable untellable = loseAll(engine::candidacies);
         // One by one: the defect may have left one of them such that it cannot be looked at.
         for (int i = 0; i < engine.slots(); i++) {
@@ -394,6 +421,7 @@ final class NodeLoop {
             Throwable another = loseAll(() -> engine.parked(slot, slot + 1));
             untellable = untellable == null ? another : untellable;
         }
+        untold = null;
         logSafely(
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",

@@ -9,6 +9,7 @@ import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Proposer;
 import io.paxoslease.protocol.Timing;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -221,6 +222,60 @@ class NodeLoopTests {
             latch.await();
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The lock of a thread that has ended would never be free again. In a JVM without compilers, whose frames are of the same size each time. */
+    @Test
+    @Timeout(60)
+    void whoComesToTheEndOfTheStackLeavesNoLockBehind() throws Exception {
+        Process interpreted = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xint",
+                        "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        EndOfTheStack.class.getName())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            assertThat(interpreted.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            interpreted.destroyForcibly();
+        }
+        assertThat(interpreted.exitValue()).as("how many locks stayed held").isZero();
+    }
+
+    static final class EndOfTheStack {
+
+        private EndOfTheStack() {}
+
+        public static void main(String[] arguments) throws InterruptedException {
+            int held = 0;
+            for (int i = 0; i < 20; i++) {
+                NodeLoop loop = new NodeLoopTests().drivenLoop();
+                loop.ask(() -> "");
+                Thread diver = new Thread(null, () -> askAtEachDepth(loop, 100_000), "diver", 256 * 1024);
+                diver.start();
+                diver.join();
+                Thread next = new Thread(() -> loop.ask(() -> ""));
+                next.setDaemon(true);
+                next.start();
+                next.join(1_000);
+                held += next.isAlive() ? 1 : 0;
+            }
+            System.exit(held);
+        }
+
+        private static void askAtEachDepth(NodeLoop loop, int further) {
+            try {
+                if (further > 0) {
+                    askAtEachDepth(loop, further - 1);
+                }
+                loop.ask(() -> "");
+            } catch (StackOverflowError end) {
+                // further up there is more room
+            }
         }
     }
 }
