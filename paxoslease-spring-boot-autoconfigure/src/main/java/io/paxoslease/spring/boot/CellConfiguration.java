@@ -113,7 +113,7 @@ record CellConfiguration(
         }
 
         CellConfiguration build() {
-            AnsweringServer server = AnsweringServer.of(properties.endpoint().port(), environment);
+            AnsweringServer server = new AnsweringServer(properties.endpoint().port(), environment);
             Map<String, URI> members = MemberUrls.of(properties, environment);
             String nodeId = new NodeIdentity(properties, server, addresses, members, channelWarnings::add).id();
             Times times = new Times(properties, warnings::add);

@@ -328,6 +328,15 @@ class CellConfigurationTests {
                     .contains("'box'", "server.port=0", "http://localhost:8084");
         }
 
+        /** As of a worker without a web server, whose settings are those of an application that has one. */
+        @Test
+        void thatIsSetNeedsNoPort() {
+            String[] noPorts = {"server.port=${PORT}", "management.server.port=${PORT}", "paxoslease.node-id=worker"};
+
+            assertThat(configure(noPorts).node().nodeId()).isEqualTo("worker");
+            assertThat(configure(with(THREE_LOCAL, noPorts)).node().nodeId()).isEqualTo("worker");
+        }
+
         @Test
         void thatIsNotAMemberIsReportedAsProposerOnly() {
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).channelWarnings())
