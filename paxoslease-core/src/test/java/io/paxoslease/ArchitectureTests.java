@@ -14,7 +14,7 @@ class ArchitectureTests {
 
     /** What decides in the node, like the protocol without a clock or a thread. */
     private static final String ENGINE = "io\\.paxoslease\\.node\\."
-            + "(LeaseEngine|Candidacies|Candidacy|Extension|Majority|Output|Parked\\w+|Patience|RoundTrips|TimerHeap)(\\$.*)?";
+            + "(LeaseEngine|Campaigner|Candidacies|Candidacy|Extension|Majority|Output|Parked\\w+|Patience|RoundTrips|TimerHeap)(\\$.*)?";
 
     private static final String PROTOCOL = "io.paxoslease.protocol..";
 
