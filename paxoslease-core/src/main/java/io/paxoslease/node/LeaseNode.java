@@ -409,6 +409,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return loop.isFailed();
     }
 
+    @Nullable
+    Hint hint(Candidacy candidacy, Now now) {
+        return loop.hint(candidacy, now);
+    }
+
     boolean mayStand(String name) {
         return settings.lease(name).candidate();
     }

@@ -105,12 +105,9 @@ final class NodeElection implements LeaderElection {
 
     @Override
     public Optional<LeaderHint> leader() {
-        Hint hint = candidacy.hint;
         Now now = node.now();
-        if (hint == null || hint.isPast(now) || (node.isFailed() && hint.owner().equals(node.incarnation()))) {
-            return Optional.empty();
-        }
-        return Optional.of(new LeaderHint(hint.owner().nodeId(), Duration.ofNanos(hint.freeAtNanos() - now.nanos())));
+        return Optional.ofNullable(node.hint(candidacy, now))
+                .map(hint -> new LeaderHint(hint.owner().nodeId(), Duration.ofNanos(hint.freeAtNanos() - now.nanos())));
     }
 
     @Override

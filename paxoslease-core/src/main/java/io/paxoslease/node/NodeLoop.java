@@ -113,6 +113,13 @@ final class NodeLoop {
         return failed;
     }
 
+    /** X6. Who probably owns a lease, null if nobody is known to. A node that failed does not own what it owned before. */
+    @Nullable
+    Hint hint(Candidacy candidacy, Now now) {
+        Hint hint = candidacy.hint;
+        return hint == null || hint.isPast(now) || (failed && hint.owner().equals(self)) ? null : hint;
+    }
+
     // Steps.
 
     /** A step that whoever holds the lock performs, and what is done instead if the node has failed or is closed. */

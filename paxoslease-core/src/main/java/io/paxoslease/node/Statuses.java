@@ -69,23 +69,22 @@ final class Statuses {
         Claim claim = candidacy.claims.peek();
         Tenure tenure = claim == null || loop.isFailed() ? null : claim.tenure;
         boolean held = tenure != null && tenure.isActive(now);
-        Hint hint = candidacy.hint;
-        boolean hinted = hint != null && !hint.isPast(now);
+        Hint hint = loop.hint(candidacy, now);
         LeaseStatus.State state = held
                 ? LeaseStatus.State.HELD
                 : claim == null
                         ? LeaseStatus.State.STOPPED
-                        : hinted ? LeaseStatus.State.FOLLOWING : LeaseStatus.State.SEEKING;
+                        : hint != null ? LeaseStatus.State.FOLLOWING : LeaseStatus.State.SEEKING;
         return new LeaseStatus(
                 candidacy.resource,
                 state,
-                held ? settings.nodeId() : hint != null && hinted ? hint.owner().nodeId() : null,
+                held ? settings.nodeId() : hint != null ? hint.owner().nodeId() : null,
                 held,
                 tenure != null && held ? (Long) tenure.token() : null,
                 claim == null ? settings.lease(candidacy.resource).leaseTime() : Duration.ofNanos(claim.leaseNanos),
                 tenure != null && held
                         ? Duration.ofNanos(tenure.deadline().remainingNanos(now))
-                        : hint != null && hinted ? Duration.ofNanos(hint.freeAtNanos() - now.nanos()) : null,
+                        : hint != null ? Duration.ofNanos(hint.freeAtNanos() - now.nanos()) : null,
                 claim != null && held ? Instant.ofEpochMilli(claim.acquiredAtMillis) : null,
                 claim != null && held && claim.autoExtend
                         ? Duration.ofNanos(Math.max(0, candidacy.resumeNanos - now.nanos()))

@@ -1175,12 +1175,18 @@ class LeaseNodeTests {
             LeaderElection election = solo.election("job");
             election.start();
             assertThat(election.leader()).isPresent();
+            assertThat(solo.tryAcquire("held", TIME)).isPresent();
+            assertThat(solo.leases().values()).extracting(LeaseStatus::leader).containsExactly("broken", "broken");
 
             planted.set(true);
             solo.onTime();
 
             assertThat(solo.isFailed()).isTrue();
             assertThat(election.leader()).isEmpty();
+            assertThat(solo.leases().values())
+                    .extracting(LeaseStatus::state)
+                    .containsExactly(LeaseStatus.State.SEEKING, LeaseStatus.State.SEEKING);
+            assertThat(solo.leases().values()).extracting(LeaseStatus::leader).containsOnlyNulls();
         }
     }
 
