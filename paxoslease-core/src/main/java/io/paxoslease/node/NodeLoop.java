@@ -232,12 +232,27 @@ final class NodeLoop {
             // What was to be sent is lost, as on a network; what follows must not be.
             logSafely(Level.WARNING, "The transport of node " + self + " failed", failure);
         }
-        for (int i = 0; i < afterwards.answers.size(); i++) {
-            afterwards.answers.get(i).run();
+        try {
+            answer(afterwards.answers, 0);
+        } finally {
+            if (afterwards.wakeTimer) {
+                timerWoken = true;
+                LockSupport.unpark(timer);
+            }
         }
-        if (afterwards.wakeTimer) {
-            timerWoken = true;
-            LockSupport.unpark(timer);
+    }
+
+    /** Where memory is short one answer may fail; whoever waits for another one gets it. */
+    private static void answer(List<Runnable> answers, int from) {
+        int next = from;
+        try {
+            while (next < answers.size()) {
+                answers.get(next++).run();
+            }
+        } finally {
+            if (next < answers.size()) {
+                answer(answers, next);
+            }
         }
     }
 

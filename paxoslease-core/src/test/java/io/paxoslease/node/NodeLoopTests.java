@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -215,6 +216,38 @@ class NodeLoopTests {
         });
 
         assertThat(claim.result).succeedsWithin(TIME);
+    }
+
+    /** Where memory is short, what tells of the first defect meets another one. */
+    @Test
+    @Timeout(60)
+    void aTimerThatFailsAgainAtItsEndAnswersWhoeverWaits() {
+        CompletableFuture<Boolean> answered = new CompletableFuture<>();
+        AtomicInteger calls = new AtomicInteger();
+        NodeLoop[] loop = new NodeLoop[1];
+        loop[0] = loop(null, () -> {
+            if (calls.incrementAndGet() != 2) {
+                return START;
+            }
+            // The timer has the lock, so that these wait for it; what it performs at once is less than a hundred.
+            CompletableFuture.runAsync(() -> {
+                        for (int i = 0; i < 200; i++) {
+                            loop[0].post((now, output) -> {}, NodeLoopTests::failWithoutPause);
+                        }
+                        loop[0].post((now, output) -> {}, () -> answered.complete(true));
+                    })
+                    .join();
+            throw DEFECT;
+        });
+
+        loop[0].start();
+
+        assertThat(answered).succeedsWithin(TIME);
+    }
+
+    private static void failWithoutPause() {
+        Thread.currentThread().interrupt();
+        throw new OutOfMemoryError("as the test wants it");
     }
 
     private static void awaitSafely(CountDownLatch latch) {
