@@ -53,7 +53,7 @@ public final class Plots {
             .tick { fill: #59636e; }
             .middle { text-anchor: middle; }
             .end { text-anchor: end; }
-            .value { font-size: 11px; text-anchor: middle; }
+            .value { font-size: 10px; text-anchor: middle; }
             .page { fill: #ffffff; stroke: #d1d9e0; }
             .grid { stroke: #e6eaef; }
             .axis { stroke: #59636e; stroke-width: 1.5; }
