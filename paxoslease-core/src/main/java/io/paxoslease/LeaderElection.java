@@ -27,9 +27,10 @@ public interface LeaderElection {
     Optional<Lease> lease();
 
     /**
-     * Who leads as far as this node was told: a hint that may be out of date, never a permission. Of a lease that {@link LeaseManager} acquired and
-     * that does not extend itself, perhaps no more than a majority of the members was told. A node that is neither a member nor a candidate is told
-     * nothing.
+     * Who leads as far as this node was told: a hint that may be out of date, never a permission. Empty if nobody is known to lead.
+     *
+     * <p>Not every node is told. Of a lease that {@link LeaseManager} acquired and that does not extend itself, perhaps no more than a majority of
+     * the members was. A node that is neither a member nor a candidate hears nothing.
      */
     Optional<LeaderHint> leader();
 

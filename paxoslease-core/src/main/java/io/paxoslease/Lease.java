@@ -53,14 +53,17 @@ public interface Lease extends AutoCloseable {
     Lease autoExtend();
 
     /**
-     * Runs an action once when the lease ends without having been released, at once if that has happened already. The action runs
-     * on a thread of its own kind, never on the caller's and never on a protocol thread; what it throws is logged.
+     * Runs an action once when the lease ends without having been released, at once if that has happened already. The action runs on
+     * another thread than the caller's, which may block and is not the protocol's; what it throws is logged.
      *
      * @param action what to run
      */
     void onLost(Runnable action);
 
-    /** Stops being the owner at once and tells the cell. Does not wait for the network; does nothing if it is not held. */
+    /**
+     * Stops being the owner at once and tells the cell. Does not wait for the network; does nothing if it is not held. For the lease of
+     * an election it is the same as {@link LeaderElection#resign()}.
+     */
     void release();
 
     /** The same as {@link #release()}. */

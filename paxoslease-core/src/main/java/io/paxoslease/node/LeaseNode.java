@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * {@link LeaseEngine} and {@link LocalAcceptor} and performs what they want; {@link News} tells the application.
  *
  * <p>Threads: one timer thread; every other event runs on the thread that brings it, or on that of another event which holds the lock just then.
- * The one lock is never held while waiting, doing I/O or running application code. Listeners run on threads of their own kind.
+ * The one lock is never held while waiting, doing I/O or running application code. Listeners run on threads that may block.
  *
  * <p>Life: made, then {@link #openAcceptor()} once the node's own port is bound (A4), {@link #start()}, {@link #close()}.
  */

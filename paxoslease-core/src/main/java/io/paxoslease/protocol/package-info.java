@@ -21,7 +21,7 @@
  *   <li>P1 to P6, the proposer: start, collect, propose, win, abandon and retry, release.
  *   <li>A1 to A4, the acceptor: prepare, propose, release, restart.
  *   <li>T1 to T4, time: deadlines are data; the owner stops first; the quarantine; counters are lifted.
- *   <li>X1 to X10, what this implementation adds to the published protocol.
+ *   <li>X1 to X11, what this implementation adds to the published protocol.
  * </ul>
  *
  * <p><strong>The pseudocode of the 2012 paper can give two owners at once.</strong> It restarts the owner's clock at the prepare majority and lets

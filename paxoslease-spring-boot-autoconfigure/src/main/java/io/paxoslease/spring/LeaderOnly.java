@@ -17,8 +17,7 @@ import org.springframework.core.annotation.AliasFor;
  * lease ends meanwhile, see {@link #onLoss()}; what must never be done twice carries the lease's fencing token along.
  *
  * <p>A parameter of type {@link io.paxoslease.Lease} for which the caller passes {@code null} receives the lease. Spring calls
- * {@code @Scheduled} methods without arguments only and finds those of controllers and listeners by itself, there use
- * {@code Lease.current()}.
+ * {@code @Scheduled} methods without arguments only and finds those of controllers and listeners by itself; use {@code Lease.current()} there.
  *
  * <p>Reactive return types ({@code Mono}, {@code Flux} and what Spring can adapt to them) are guarded at subscription: each
  * subscription asks for the lease anew and then calls the method, which finds the lease in the Reactor context under
@@ -31,12 +30,20 @@ import org.springframework.core.annotation.AliasFor;
  * {@code @Transactional}: not to methods inherited from above, private and static ones. It does not apply to
  * {@code @Bean} methods and to those of {@code Object}. An annotation on a method wins over one on its class.
  *
- * <p>As with every proxy in Spring, a call within the object itself is not guarded. What cannot be guarded stops the start of the
- * application: private, final and static methods, package-private ones inherited from another package, methods of final classes,
- * primitive return types with {@link Otherwise#SKIP}, methods that Spring calls on the object itself ({@code @PostConstruct},
- * {@code @PreDestroy}, {@code InitializingBean}, {@code DisposableBean}), and what is called once before a node can lead: Spring Boot's
- * runners, {@code SmartInitializingSingleton}, {@code SmartLifecycle.start} where it starts by itself, listeners of
- * {@code ContextRefreshedEvent}, {@code WebServerInitializedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}. With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
+ * <p>As with every proxy in Spring, a call within the object itself is not guarded. What cannot be guarded, or would always be refused, stops
+ * the start of the application:
+ *
+ * <ul>
+ *   <li>private, final and static methods, package-private ones inherited from another package, methods of final classes, {@code @Bean}
+ *       methods, suspending functions of Kotlin, primitive return types with {@link Otherwise#SKIP};
+ *   <li>what Spring calls on the object itself: {@code @PostConstruct}, {@code @PreDestroy}, {@code InitializingBean},
+ *       {@code DisposableBean}, init and destroy methods of a {@code @Bean};
+ *   <li>what is called once, before a node can lead: Spring Boot's runners, {@code SmartInitializingSingleton},
+ *       {@code SmartLifecycle.start} where it starts by itself, a {@code @Scheduled} task that runs once without a delay, listeners of
+ *       {@code ContextRefreshedEvent}, {@code WebServerInitializedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}.
+ * </ul>
+ *
+ * <p>With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
