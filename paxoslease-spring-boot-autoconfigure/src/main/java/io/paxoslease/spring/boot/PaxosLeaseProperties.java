@@ -115,7 +115,8 @@ public record PaxosLeaseProperties(
      * Where this node's acceptor answers over TCP.
      *
      * @param port Port to listen on. By default that of this node's own URL.
-     * @param address Address to listen on. By default all, or that of this node's own URL where there is neither a secret nor mutual TLS.
+     * @param address Address to listen on. By default all, or that of this node's own URL where there is neither a secret nor mutual
+     *     TLS nor allow-unauthenticated.
      */
     public record TcpProperties(
             @Nullable Integer port, @Nullable InetAddress address) {}
