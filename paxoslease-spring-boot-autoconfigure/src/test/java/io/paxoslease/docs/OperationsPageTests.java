@@ -22,6 +22,7 @@ class OperationsPageTests {
     private static final Pattern STEP_ROW =
             Pattern.compile("(?m)^\\| ([a-z](?: [a-z])+) \\| ([a-z](?: [a-z])+) \\| (yes|no)\\b.*$");
     private static final Pattern LOG_ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| (?:info|warn|error) \\|");
+    private static final Pattern SYMPTOM_ROW = Pattern.compile("(?m)^\\| \"([^\"]+)\"");
     private static final Pattern OUTCOME_ROW = Pattern.compile("(?m)^\\| (?:`prepare`|`frame`|the same).*$");
 
     @Test
@@ -42,21 +43,30 @@ class OperationsPageTests {
                 .allSatisfy(name -> assertThat(page).contains("\n| `" + name + "` |"));
     }
 
-    /** The words between the variable parts of a line must be in one source, in this order. */
     @Test
     void theLinesOfTheLogAreThoseOfTheSources() {
+        assertThat(textsOfTheSources(LOG_ROW)).isGreaterThan(20);
+    }
+
+    @Test
+    void theSymptomsAreQuotedFromTheSources() {
+        assertThat(textsOfTheSources(SYMPTOM_ROW)).isGreaterThan(5);
+    }
+
+    /** The words between the variable parts of a text must be in one source, in this order. */
+    private static int textsOfTheSources(Pattern row) {
         List<String> main = Documents.sources().entrySet().stream()
                 .filter(source -> source.getKey().contains("/src/main/"))
                 .map(source -> Documents.read(source.getValue()).replaceAll("\\s+", " "))
                 .toList();
-        int lines = 0;
-        Matcher row = LOG_ROW.matcher(Documents.read("docs/operations.md"));
-        while (row.find()) {
-            String line = row.group(1);
-            assertThat(main).as(line).anyMatch(source -> containsInOrder(source, line.split("[…\\[\\]']+")));
-            lines++;
+        int texts = 0;
+        Matcher found = row.matcher(Documents.read("docs/operations.md"));
+        while (found.find()) {
+            String text = found.group(1);
+            assertThat(main).as(text).anyMatch(source -> containsInOrder(source, text.split("[…\\[\\]']+")));
+            texts++;
         }
-        assertThat(lines).isGreaterThan(10);
+        return texts;
     }
 
     private static boolean containsInOrder(String source, String[] parts) {
