@@ -523,6 +523,19 @@ class LeaseNodeTests {
         }
 
         @Test
+        void resignsWhenItsLeaseIsReleased() {
+            LeaderElection election = node.election("leader");
+            election.start();
+
+            election.lease().orElseThrow().release();
+
+            assertThat(node.leases().get("leader"))
+                    .matches(LeaseStatus::candidate, "is a candidate")
+                    .extracting(LeaseStatus::state)
+                    .isEqualTo(LeaseStatus.State.SEEKING);
+        }
+
+        @Test
         void isNotStartedWhereItMayNotSeek() {
             NodeSettings settings = NodeSettings.standalone("solo", TIME);
             NodeSettings observer = new NodeSettings(
