@@ -18,10 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param lease the name of the lease
  * @param node the node that recorded
  * @param incarnation the life of that node
- * @param clock which machine's monotonic clock it read, null if it could not tell
- * @param at when the node answered
  * @param dropped how many events it had forgotten
- * @param events the events, the oldest first
+ * @param tenures what it proves about tenures; nothing about one of which only the end is known
  */
 record RecordedHistory(
         String cell,
@@ -29,10 +27,8 @@ record RecordedHistory(
         String lease,
         String node,
         String incarnation,
-        @Nullable String clock,
-        Time at,
         long dropped,
-        List<Event> events) {
+        List<RecordedTenure> tenures) {
 
     /** An instant on both clocks of a node. */
     record Time(Duration monotonic, Instant wall) {
@@ -47,7 +43,7 @@ record RecordedHistory(
     }
 
     /** What happened; see {@code HistoryEvent}. */
-    record Event(
+    private record Event(
             String kind,
             Time firstAt,
             Time at,
@@ -66,34 +62,28 @@ record RecordedHistory(
     }
 
     private static RecordedHistory of(Fields fields) {
-        List<Event> events = new ArrayList<>();
-        for (Object event : fields.list("events")) {
-            Fields of = new Fields(event);
-            events.add(new Event(
-                    of.text("kind"),
-                    of.time("firstAt"),
-                    of.time("at"),
-                    of.number("fencingToken"),
-                    of.get("heldUntil") == null ? null : of.time("heldUntil")));
-        }
         List<String> members = new ArrayList<>();
         fields.list("members").forEach(member -> members.add(String.valueOf(member)));
+        String incarnation = fields.text("incarnation");
         return new RecordedHistory(
                 fields.text("cell"),
                 members,
                 fields.text("lease"),
                 fields.text("node"),
-                fields.text("incarnation"),
-                fields.get("clock") == null ? null : fields.text("clock"),
-                fields.time("at"),
+                incarnation,
                 fields.number("dropped"),
-                events);
+                tenures(
+                        fields.list("events"),
+                        incarnation,
+                        fields.get("clock") == null ? null : fields.text("clock"),
+                        fields.time("at")));
     }
 
-    /** What this history proves about tenures. Nothing is said about a tenure of which only the end is known. */
-    List<RecordedTenure> tenures() {
+    private static List<RecordedTenure> tenures(
+            List<?> events, String incarnation, @Nullable String clock, Time answered) {
         Map<Long, Sightings> byToken = new LinkedHashMap<>();
-        for (Event event : events) {
+        for (Object one : events) {
+            Event event = event(new Fields(one));
             if (event.token() > 0) {
                 byToken.computeIfAbsent(event.token(), token -> new Sightings()).add(event);
             }
@@ -102,10 +92,19 @@ record RecordedHistory(
         byToken.forEach((token, sightings) -> {
             Time from = sightings.first;
             if (from != null) {
-                tenures.add(new RecordedTenure(incarnation, clock, token, from, sightings.until(at)));
+                tenures.add(new RecordedTenure(incarnation, clock, token, from, sightings.until(answered)));
             }
         });
         return tenures;
+    }
+
+    private static Event event(Fields fields) {
+        return new Event(
+                fields.text("kind"),
+                fields.time("firstAt"),
+                fields.time("at"),
+                fields.number("fencingToken"),
+                fields.get("heldUntil") == null ? null : fields.time("heldUntil"));
     }
 
     /** Whether the beginning of a tenure was forgotten. */

@@ -277,6 +277,15 @@ class HistoryCheckerTests {
             assertThat(check("no-such-file.json")).isEqualTo(HistoryChecker.UNKNOWN);
             assertThat(check("--tolerance=soon")).isEqualTo(HistoryChecker.UNKNOWN);
         }
+
+        /** The JVM exits with 1 where an exception ends it, which says that two tenures overlapped. */
+        @Test
+        void ofAKindOfEventThatItDoesNotKnow() throws IOException {
+            a().add("TRANSFERRED", 1, 0, 0, null).answers(1);
+
+            assertThat(check()).isEqualTo(HistoryChecker.UNKNOWN);
+            assertThat(output).contains(files.get(0), "an event of kind 'TRANSFERRED' with a fencing token");
+        }
     }
 
     @Test
