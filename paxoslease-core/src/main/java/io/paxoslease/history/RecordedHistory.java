@@ -127,24 +127,28 @@ record RecordedHistory(
                     heldUntil = event.heldUntil();
                 }
                 case "RELEASED" -> end = event.at();
-                case "LOST" -> {
-                    Time deadline = event.heldUntil();
-                    // Lost before the deadline on the monotonic clock: the wall clock ended it, at a moment that was
-                    // not recorded.
-                    boolean byWallClock =
-                            deadline == null || deadline.earlier(event.at()).equals(event.at());
-                    end = byWallClock ? last : deadline;
-                }
+                case "LOST" -> expire(event.at(), event.heldUntil());
                 default ->
                     throw new IllegalArgumentException(
                             "not a history: an event of kind '" + event.kind() + "' with a fencing token");
             }
         }
 
+        private void expire(Time noticed, @Nullable Time deadline) {
+            // Before the deadline on the monotonic clock: the wall clock ended it, at a moment that was not recorded.
+            boolean byWallClock = deadline == null || noticed.monotonic().compareTo(deadline.monotonic()) < 0;
+            end = byWallClock ? last : deadline;
+        }
+
         /** A tenure that goes on when the node answers is held at least until then, if its deadline is not before that. */
         Time until(Time answered) {
+            Time deadline = heldUntil;
+            if (end == null && deadline != null && !answered.wall().isBefore(deadline.wall())) {
+                // It is over, and the node has not noticed.
+                expire(answered, deadline);
+            }
             Time until = end == null ? answered : end;
-            return heldUntil == null ? until : until.earlier(heldUntil);
+            return deadline == null ? until : until.earlier(deadline);
         }
     }
 

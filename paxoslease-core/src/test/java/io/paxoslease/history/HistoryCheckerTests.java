@@ -226,6 +226,18 @@ class HistoryCheckerTests {
             assertThat(check("--strict")).isEqualTo(HistoryChecker.NONE);
         }
 
+        /** It answered before its timer noticed. */
+        @Test
+        void aTenureThatASuspendHasEndedUnnoticedIsProvenUpToItsLastExtensionOnly() throws IOException {
+            a().acquired(1, 0, 900)
+                    .extended(1, 500, 500, 1_400)
+                    .withWallClockAhead(10_000)
+                    .answers(600);
+            c().acquired(2, 5_000, 12_000).answers(11_000);
+
+            assertThat(check()).isEqualTo(HistoryChecker.NONE);
+        }
+
         @Test
         void aMachineThatCannotTellItsClockIsComparedByWallClock() throws IOException {
             new Node("a", null, 0).acquired(1, 0, 900).answers(9_000);
