@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** Decides what a reply is worth. Only an answer that is authentic, fresh, from the right member and about this frame counts. */
 final class AnswerCheck {
 
-    /** Frames begin with their version, which is below; plain texts begin with a letter. */
-    private static final int FIRST_TEXT_BYTE = 32;
+    /** Frames begin with their version, which is below; texts begin with a letter or white space. */
+    private static final int FIRST_TEXT_BYTE = '\t';
 
     private final WireSettings settings;
     private final @Nullable FrameMac mac;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameCodec {
 
-    /** The first byte of every frame. Versions stay below 32, so that no frame can be taken for a plain text. */
+    /** The first byte of every frame. Versions stay below 9, which is white space, so that no text can be taken for a frame. */
     static final int VERSION = 1;
 
     /** No frame is shorter: version and flags. */

@@ -821,6 +821,9 @@ class FrameTransportTests {
             assertLost(
                     "does not answer with a frame (is the URL right?)",
                     reply -> new FrameReply(200, "\uFEFF<html>".getBytes(UTF_8)));
+            assertLost(
+                    "does not answer with a frame (is the URL right?)",
+                    reply -> new FrameReply(200, "\r\n<!DOCTYPE html>".getBytes(UTF_8)));
             assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, reply.body()));
             assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, new byte[0]));
             assertLost("answers with HTTP status 401 (is the URL right?)", reply -> new FrameReply(401, new byte[0]));
@@ -834,6 +837,10 @@ class FrameTransportTests {
             assertLost(
                     "answers with HTTP status 409 (is the URL right?)",
                     reply -> new FrameReply(409, "{\"status\":409,\"error\":\"Conflict\"}".getBytes(UTF_8)));
+            assertLost(
+                    "answers with HTTP status 409 (is the URL right?)",
+                    reply -> new FrameReply(409, "\t{\"status\":409}".getBytes(UTF_8)));
+            assertThat(status().refused()).isFalse();
             assertLost("answers with HTTP status 503", reply -> new FrameReply(503, new byte[0]));
             assertLost("answers with status 503: sorry", reply -> new FrameReply(503, "sorry".getBytes(UTF_8)));
         }
@@ -846,6 +853,10 @@ class FrameTransportTests {
                 return reply;
             });
             assertThat(status().refused()).isTrue();
+            assertLost("speaks protocol version 8, this node speaks 1", reply -> {
+                reply.body()[0] = 8;
+                return reply;
+            });
             assertLost(
                     "speaks protocol version 2, the frame is of version 1",
                     reply -> new FrameReply(
