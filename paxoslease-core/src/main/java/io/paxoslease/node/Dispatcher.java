@@ -92,17 +92,19 @@ final class Dispatcher implements AutoCloseable {
     synchronized void dispatch(List<Task> more) {
         tasks.add(more);
         summonIfNeeded();
-        if (turn != null && watcher == null && turn.current != null) {
-            watcher = summon();
-        }
     }
 
     /** For the case that there was no thread to be had for what was given before; false if there is still none. */
     synchronized boolean summonIfNeeded() {
-        if (turn == null && !tasks.isEmpty()) {
-            turn = summon();
+        if (tasks.isEmpty()) {
+            return true;
         }
-        return turn != null || tasks.isEmpty();
+        if (turn == null) {
+            turn = summon();
+        } else if (turn.current != null && watcher == null) {
+            watcher = summon();
+        }
+        return turn != null && (turn.current == null || watcher != null);
     }
 
     /** Runs a task that needs no order, and for which somebody waits. */
@@ -296,9 +298,7 @@ final class Dispatcher implements AutoCloseable {
             current = next;
             begun++;
             running++;
-            if (!tasks.isEmpty() && watcher == null) {
-                watcher = summon();
-            }
+            summonIfNeeded();
         }
 
         private long rest() {

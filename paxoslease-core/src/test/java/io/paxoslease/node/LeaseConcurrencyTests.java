@@ -825,6 +825,38 @@ class LeaseConcurrencyTests {
             assertThat(order).containsExactly("at once", "first", "second");
         }
 
+        /** The timer asks for threads again; nothing else need ever happen. */
+        @Test
+        void thatGotNoThreadBehindOneThatBlocksAreToldLater() throws Exception {
+            AtomicInteger asked = new AtomicInteger();
+            ThreadFactory threads = Dispatcher.threadsOf("test");
+            ThreadFactory scarce = task -> {
+                int number = asked.incrementAndGet();
+                if (number == 2 || number == 3) {
+                    throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+                }
+                return threads.newThread(task);
+            };
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            CountDownLatch other = new CountDownLatch(1);
+            try (Dispatcher dispatcher = new Dispatcher(1, scarce)) {
+                dispatch(dispatcher, "blocked", () -> {
+                    blocked.countDown();
+                    awaitSafely(release);
+                });
+                assertThat(blocked.await(60, TimeUnit.SECONDS)).isTrue();
+                dispatch(dispatcher, "free", other::countDown);
+                assertThat(dispatcher.summonIfNeeded()).isFalse();
+                assertThat(dispatcher.summonIfNeeded()).isTrue();
+
+                assertThat(other.await(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(asked).hasValue(4);
+            } finally {
+                release.countDown();
+            }
+        }
+
         @Test
         void thatMustNotWaitComeBeforeTheNewsOfThousandsWhereThereAreTooManyOfThem() {
             CountDownLatch all = new CountDownLatch(1);
