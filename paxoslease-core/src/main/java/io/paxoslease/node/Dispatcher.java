@@ -338,7 +338,7 @@ final class Dispatcher implements AutoCloseable {
     private static void logSafely(Level level, Supplier<String> message, Throwable failure) {
         try {
             LOG.log(level, message, failure);
-        } catch (RuntimeException | Error unheard) {
+        } catch (Throwable unheard) {
             // whoever comes next must be told all the same
         }
     }

@@ -2,6 +2,7 @@ package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.AbstractList;
 import java.util.Collections;
@@ -151,6 +152,31 @@ class DispatcherTests {
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(5))).isTrue();
             assertThat(told).containsExactly("first", "next");
         }
+    }
+
+    /** Code in other languages throws what Java would have it declare. */
+    @Test
+    void goesOnAlthoughALogThrowsWhatItDoesNotDeclare() {
+        List<String> told = new CopyOnWriteArrayList<>();
+        logger.addHandler(collector);
+        whenLogged = () -> DispatcherTests.<RuntimeException>raise(new IOException("as the test wants it"));
+        try (Dispatcher dispatcher = new Dispatcher("test")) {
+            dispatcher.dispatch(List.of(
+                    new Dispatcher.Task("key", () -> {
+                        throw new IllegalStateException("an application's own trouble");
+                    }),
+                    new Dispatcher.Task("key", () -> told.add("next"))));
+
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(5))).isTrue();
+            assertThat(told).containsExactly("next");
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> void raise(Throwable undeclared) throws E {
+        throw (E) undeclared;
     }
 
     /** It may be what the listener itself waits for. */
