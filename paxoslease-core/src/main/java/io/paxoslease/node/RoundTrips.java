@@ -52,9 +52,9 @@ final class RoundTrips {
         return Math.min(longestRoundNanos, Math.max(leastNanos, PER_ROUND * meanNanos));
     }
 
-    /** Notes that a majority has answered. */
+    /** Notes that a majority has answered. What took longer than any round may last was a pause of this node. */
     void note(long beganNanos, Now now) {
-        long sample = Math.max(SHORTEST_NANOS, now.nanos() - beganNanos);
+        long sample = Math.max(SHORTEST_NANOS, Math.min(longestRoundNanos, now.nanos() - beganNanos));
         meanNanos += (sample - meanNanos) / 8;
         quickNanos += (sample - quickNanos) / (sample < quickNanos ? 2 : 16);
     }

@@ -59,6 +59,14 @@ class RoundTripsTests {
         assertThat(roundTrips.quickNanos()).isEqualTo(MILLI - MILLI / 4 + 1_000);
     }
 
+    /** A process that was stopped for an hour would wait for many minutes after a release. */
+    @Test
+    void aPauseOfThisNodeCountsAsTheLongestRound() {
+        answer(3_600_000 * MILLI);
+        assertThat(roundTrips.meanNanos()).isEqualTo(MILLI + 999 * MILLI / 8);
+        assertThat(roundTrips.quickNanos()).isEqualTo(MILLI + 999 * MILLI / 16);
+    }
+
     private void answer(long tookNanos) {
         roundTrips.note(-tookNanos, new Now(0, 0));
     }
