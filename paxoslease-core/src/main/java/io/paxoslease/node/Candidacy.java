@@ -92,8 +92,8 @@ final class Candidacy extends TimerHeap.Timer {
     /** Whether it is to be parked if it is still quiet when many others have become so. */
     boolean young;
 
-    /** What the last failed attempt met. */
-    String lastReason = "no attempt was made";
+    /** What the last failed attempt met; as long as none has failed, what the one in flight waits for. */
+    String lastReason = "no majority of the cell answered";
 
     /** X6. Who probably owns the lease: this node only while it holds it as far as was noticed. Readable without the lock. */
     volatile @Nullable Hint hint;

@@ -304,6 +304,14 @@ class LeaseEngineTests {
         }
 
         @Test
+        void thatIsLongerThanItsUserWaitsIsTheReason() {
+            Claim claim = Claim.patient("r", LEASE, at(20).nanos());
+            engine.submit(claim, at(1), out);
+            engine.onTime(at(20), out);
+            assertThat(out.notices).containsExactly(new Notice.Unavailable(claim, "no majority of the cell answered"));
+        }
+
+        @Test
         void thatIsWonTellsHowLongTheAttemptTook() {
             engine.submit(Claim.patient("r", LEASE, LEASE), at(5_000), out);
             deliver(at(5_030));
