@@ -7,6 +7,7 @@ import io.paxoslease.protocol.Tenure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A tenure as the application sees it. Its state is the claim's tenure and the clock, nothing else. */
@@ -88,6 +89,8 @@ final class NodeLease implements Lease {
 
     @Override
     public void onLost(Runnable action) {
+        // Found where the lease ends, it would be a defect of the node.
+        Objects.requireNonNull(action, "action");
         boolean already;
         synchronized (lossActions) {
             if (lost == null) {

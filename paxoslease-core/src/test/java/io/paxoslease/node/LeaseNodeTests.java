@@ -269,6 +269,16 @@ class LeaseNodeTests {
             assertThat(told).isEmpty();
         }
 
+        /** It ended the leadership of the whole node when the lease was lost. */
+        @Test
+        void takesNoActionThatIsMissing() {
+            Lease lease = taken("job");
+            assertThatNullPointerException().isThrownBy(() -> lease.onLost(null));
+            clock.advance(TIME);
+            settle("job");
+            assertThat(node.isFailed()).isFalse();
+        }
+
         @Test
         void isBoundToTheThreadByItsScopes() {
             Lease outer = taken("outer");
