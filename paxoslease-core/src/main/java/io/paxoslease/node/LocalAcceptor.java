@@ -11,9 +11,9 @@ import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ final class LocalAcceptor {
 
     private final Acceptor acceptor;
     private final BallotSequence ballots;
-    private final Set<String> farAhead = new HashSet<>();
+    private final Set<String> farAhead = ConcurrentHashMap.newKeySet();
     private boolean broken;
 
     LocalAcceptor(Acceptor acceptor, BallotSequence ballots) {
@@ -38,20 +38,42 @@ final class LocalAcceptor {
     }
 
     /** Handles one request; null for releases and where the acceptor takes no part. */
-    synchronized @Nullable Response handle(Request request, Now now) {
+    @Nullable
+    Response handle(Request request, Now now) {
+        Response response = answer(request, now);
+        noteIfFarAhead(request, response, now);
+        return response;
+    }
+
+    /** Handles some requests one after another, and appends the answers. */
+    void handle(List<Request> requests, Now now, List<@Nullable Response> responses) {
+        int first = responses.size();
+        synchronized (this) {
+            for (int i = 0; i < requests.size(); i++) {
+                responses.add(answer(requests.get(i), now));
+            }
+        }
+        for (int i = 0; i < requests.size(); i++) {
+            noteIfFarAhead(requests.get(i), responses.get(first + i), now);
+        }
+    }
+
+    private synchronized @Nullable Response answer(Request request, Now now) {
         if (broken) {
             return null;
         }
         try {
-            Response response = decide(request, now);
-            if (response == null
-                    && BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
-                noteFarAhead(CONTROLS.matcher(request.ballot().owner().nodeId()).replaceAll("?"));
-            }
-            return response;
+            return decide(request, now);
         } catch (RuntimeException | Error defect) {
             broken = true;
             throw defect;
+        }
+    }
+
+    /** Without the lock, in which a log that blocks would hold everybody up. */
+    private void noteIfFarAhead(Request request, @Nullable Response response, Now now) {
+        if (response == null && BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
+            noteFarAhead(CONTROLS.matcher(request.ballot().owner().nodeId()).replaceAll("?"));
         }
     }
 
@@ -80,13 +102,6 @@ final class LocalAcceptor {
         }
         acceptor.onReleaseRequest((ReleaseRequest) request, now);
         return null;
-    }
-
-    /** Handles some requests one after another, and appends the answers. */
-    synchronized void handle(List<Request> requests, Now now, List<@Nullable Response> responses) {
-        for (int i = 0; i < requests.size(); i++) {
-            responses.add(handle(requests.get(i), now));
-        }
     }
 
     synchronized void open(boolean atOnce, Now now) {

@@ -10,10 +10,14 @@ import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
+import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -71,6 +75,45 @@ class LocalAcceptorTests {
             assertThat(acceptor.handle(propose("a"), start)).isNotNull();
         } finally {
             logger.removeHandler(full);
+        }
+    }
+
+    @Test
+    void goesOnWhileItsLogBlocks() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Handler blocked = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                begun.countDown();
+                try {
+                    mayEnd.await();
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
+        logger.addHandler(blocked);
+        try {
+            acceptor.open(true, start);
+            Ballot poisoned = new Ballot(Ballot.MAX_COUNTER, new Incarnation("ahead", 1));
+            List<Request> requests = List.of(new ProposeRequest("a", poisoned, LEASE_NANOS));
+            CompletableFuture.runAsync(() -> acceptor.handle(requests, start, new ArrayList<>()));
+            assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+
+            assertThat(CompletableFuture.supplyAsync(() -> acceptor.handle(propose("a"), start)))
+                    .succeedsWithin(Duration.ofSeconds(10))
+                    .isNotNull();
+        } finally {
+            mayEnd.countDown();
+            logger.removeHandler(blocked);
         }
     }
 
