@@ -4,22 +4,18 @@ import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.LeaseUnavailableException;
-import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
-import io.paxoslease.protocol.ProposeResponse;
 import io.paxoslease.protocol.Proposer;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.ResourceIndex;
 import io.paxoslease.protocol.Response;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,9 +44,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private static final System.Logger LOG = System.getLogger(LeaseNode.class.getName());
     private static final int ROUNDS_PER_CALL = 4;
     private static final int ANSWERS_PER_EVENT = 64;
-    /** How many requests of a frame the acceptor handles before others have their turn. */
-    private static final int REQUESTS_AT_ONCE = 64;
-
     private static final int RELEASED_PER_STEP = 4_096;
 
     private final NodeSettings settings;
@@ -59,6 +52,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private final Transport transport;
     private final @Nullable LocalAcceptor acceptor;
     private final LeaseEngine engine;
+    private final PeerRequests peers;
     private final Dispatcher dispatcher;
     private final News news;
     private final NodeLoop loop;
@@ -110,6 +104,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.dispatcher = new Dispatcher(settings.nodeId());
         this.news = new News(this, settings.cell(), clock, dispatcher);
         this.loop = new NodeLoop(self, settings.cell(), clock, transport, acceptor, engine, news, dispatcher);
+        this.peers = new PeerRequests(acceptor, engine, clock, loop);
         this.statuses = new Statuses(settings, clock, engine, loop);
     }
 
@@ -247,16 +242,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private NodeElection watch(String leaseName) {
         NodeElection election = loop.ask(
                 () -> elections.computeIfAbsent(leaseName, name -> new NodeElection(this, engine.watch(name))));
-        loop.run((now, output) -> hint(leaseName, now, output));
+        loop.run((now, output) -> peers.hint(leaseName, now, output));
         return election;
-    }
-
-    /** X6. What this node's acceptor knows of the owner. */
-    private void hint(String leaseName, Now now, Output output) {
-        AcceptedLease accepted = acceptor == null ? null : acceptor.lease(leaseName, now);
-        if (accepted != null) {
-            engine.onOwnerSeen(leaseName, accepted.ballot().owner(), accepted.remainingNanos(), now, output);
-        }
     }
 
     /** The election of a name if there was a call of {@link #election} or {@link #need} for it. */
@@ -536,54 +523,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public List<@Nullable Response> onRequests(List<Request> requests) {
-        List<@Nullable Response> responses = new ArrayList<>(requests.size());
-        // Read after the requests arrived, so that no exclusion ends before its T counted from the sending has passed.
-        Now arrived = clock.now();
-        for (int from = 0; from < requests.size(); from += REQUESTS_AT_ONCE) {
-            answer(requests.subList(from, Math.min(requests.size(), from + REQUESTS_AT_ONCE)), arrived, responses);
-        }
-        for (int i = 0; i < requests.size(); i++) {
-            if (engine.cares(requests.get(i).resource())) {
-                loop.run((now, output) -> hint(requests, responses, now, output));
-                break;
-            }
-        }
-        return responses;
-    }
-
-    private void answer(List<Request> requests, Now arrived, List<@Nullable Response> responses) {
-        for (int i = 0; i < requests.size(); i++) {
-            Request request = requests.get(i);
-            if (engine.shouldKnowRivals(request.resource()) && !(request instanceof ReleaseRequest)) {
-                // Before the rival is refused: a release that follows must find it noted.
-                loop.run((now, output) -> engine.onRival(request.resource()));
-            }
-        }
-        if (acceptor == null) {
-            responses.addAll(Collections.nCopies(requests.size(), null));
-        } else {
-            try {
-                acceptor.handle(requests, arrived, responses);
-            } catch (RuntimeException | Error defect) {
-                loop.failAndTell(defect);
-                throw defect;
-            }
-        }
-    }
-
-    /** X6. What this node's acceptor learns helps its own candidates to wait for the right moment. */
-    private void hint(List<Request> requests, List<@Nullable Response> responses, Now now, Output output) {
-        for (int i = 0; i < requests.size(); i++) {
-            Request request = requests.get(i);
-            if (request instanceof ReleaseRequest release) {
-                engine.onOwnerGone(release.resource(), release.ballot().owner(), now, output);
-                continue;
-            }
-            engine.onRival(request.resource());
-            if (responses.get(i) instanceof ProposeResponse response && response.accepted()) {
-                hint(request.resource(), now, output);
-            }
-        }
+        return peers.answer(requests);
     }
 
     @Override
