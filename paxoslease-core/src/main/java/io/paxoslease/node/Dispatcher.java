@@ -195,7 +195,6 @@ final class Dispatcher implements AutoCloseable {
     private final class Worker implements Runnable {
         private @Nullable Thread thread;
         private @Nullable Task current;
-        private boolean watching;
         private long watchesSince;
         private long begunThen;
         private boolean resting;
@@ -214,12 +213,11 @@ final class Dispatcher implements AutoCloseable {
         /** Where memory is short it may end at any time: with the turn it would take all that is still to be told. */
         private void leave() {
             synchronized (Dispatcher.this) {
-                idle.remove(this);
                 if (turn == this) {
                     turn = null;
                 }
                 if (watcher == this) {
-                    stopWatching();
+                    watcher = null;
                 }
             }
         }
@@ -243,7 +241,7 @@ final class Dispatcher implements AutoCloseable {
             synchronized (Dispatcher.this) {
                 Task last = current;
                 if (last != null) {
-                    current = turn == this ? null : nextDeferred(last);
+                    current = nextDeferred(last);
                     ended();
                 }
                 if (current == null && watcher == this) {
@@ -271,21 +269,15 @@ final class Dispatcher implements AutoCloseable {
             Worker watched = turn;
             // One without a task begins soon, or wakes from its nap.
             if (watched == null || watched.current == null || tasks.isEmpty()) {
-                stopWatching();
-            } else if (!watching || begun != begunThen) {
-                watching = true;
+                watcher = null;
+            } else if (begun != begunThen) {
                 watchesSince = now;
                 begunThen = begun;
             } else if (now - watchesSince >= STUCK_NANOS) {
                 tasks.defer(watched.current.key());
-                stopWatching();
+                watcher = null;
                 turn = this;
             }
-        }
-
-        private void stopWatching() {
-            watching = false;
-            watcher = null;
         }
 
         private void takeTurn() {

@@ -128,9 +128,7 @@ final class ParkedExtensions {
     /** Has the rounds end in time. */
     void schedule(List<Extension.Round> rounds) {
         for (Extension.Round round : rounds) {
-            if (round.underWay > 0) {
-                timers.schedule(round, round.endsNanos);
-            }
+            timers.schedule(round, round.endsNanos);
         }
     }
 
@@ -170,7 +168,6 @@ final class ParkedExtensions {
         candidacy.roundBeganNanos = extension.round.beganNanos;
         candidacy.roundEndsNanos = extension.round.endsNanos;
         candidacy.roundTripNanos = extension.round.roundTripNanos;
-        candidacy.dueNanos = extension.round.endsNanos;
         return candidacy;
     }
 

@@ -188,7 +188,7 @@ final class Sessions {
             Iterator<Incarnation> idleLongest = sessions.keySet().iterator();
             Incarnation evicted = idleLongest.next();
             idleLongest.remove();
-            heard.computeIfPresent(evicted.nodeId(), (id, node) -> node.last.equals(evicted) ? null : node);
+            heard.remove(evicted.nodeId());
         }
     }
 
