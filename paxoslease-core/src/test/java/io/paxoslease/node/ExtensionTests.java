@@ -145,6 +145,24 @@ class ExtensionTests {
     }
 
     @Test
+    void isFollowedByTheNextTogetherWithOthers() {
+        accept(0, DUE);
+        accept(1, DUE);
+        assertThat(next(0).nanos() % (LEASE / 512)).isLessThan(MILLI);
+    }
+
+    /** X11. The first time it was the second that decided. */
+    @Test
+    void showsWhomToAskFirst() {
+        accept(0, DUE);
+        accept(2, proposal, DUE);
+        event();
+        engine.submit(Claim.once("s", LEASE, 60_000 * MILLI), at(5_010), out);
+        assertThat(out.isFor(0, 0) && out.isFor(2, 0)).isTrue();
+        assertThat(out.isFor(1, 0)).isFalse();
+    }
+
+    @Test
     void anAcceptorCountsOnce() {
         accept(1, DUE);
         accept(1, proposal, DUE);
@@ -406,7 +424,10 @@ class ExtensionTests {
         assertThat(candidacy.state).isEqualTo(Candidacy.State.EXTENDING);
         assertThat(candidacy.attempt).isEqualTo(proposal.ballot());
         assertThat(candidacy.acceptedBy).isEqualTo(1);
+        assertThat(candidacy.roundBeganNanos).isEqualTo(DUE.nanos());
+        assertThat(candidacy.roundTripNanos).isPositive();
         assertThat(candidacy.claims).containsExactly(claim);
+        assertThat(engine.nextWakeNanos()).hasValue(DUE.nanos() + 200 * MILLI);
         accept(2, DUE);
         assertThat(out.notices).contains(new Notice.Extended(claim, claim.tenure, 0));
     }

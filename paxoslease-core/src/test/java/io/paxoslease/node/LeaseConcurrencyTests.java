@@ -858,16 +858,38 @@ class LeaseConcurrencyTests {
         }
 
         @Test
+        void thatMustNotWaitEndANap() throws Exception {
+            CountDownLatch release = new CountDownLatch(1);
+            CountDownLatch told = new CountDownLatch(1);
+            AtomicReference<Thread> worker = new AtomicReference<>();
+            try (Dispatcher dispatcher = new Dispatcher(TimeUnit.HOURS.toNanos(1), Dispatcher.threadsOf("test"))) {
+                for (int i = 0; i < Dispatcher.MOST_AT_ONCE; i++) {
+                    dispatcher.executeAtOnce(() -> awaitSafely(release));
+                }
+                dispatcher.dispatch(
+                        Collections.nCopies(200, new Dispatcher.Task("key", () -> worker.set(Thread.currentThread()))));
+                await(() -> worker.get() != null && worker.get().getState() == Thread.State.TIMED_WAITING);
+
+                dispatcher.executeAtOnce(told::countDown);
+                assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            } finally {
+                release.countDown();
+            }
+        }
+
+        @Test
         void thatMustNotWaitComeBeforeTheNewsOfThousandsWhereThereAreTooManyOfThem() {
             CountDownLatch all = new CountDownLatch(1);
+            AtomicInteger threadsMade = new AtomicInteger();
             ThreadFactory threads = Dispatcher.threadsOf("test");
             List<String> order = new CopyOnWriteArrayList<>();
-            try (Dispatcher dispatcher = new Dispatcher(
-                    1,
-                    task -> threads.newThread(() -> {
-                        awaitSafely(all);
-                        task.run();
-                    }))) {
+            try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+                threadsMade.incrementAndGet();
+                return threads.newThread(() -> {
+                    awaitSafely(all);
+                    task.run();
+                });
+            })) {
                 dispatcher.dispatch(IntStream.range(0, 2_000)
                         .mapToObj(i -> new Dispatcher.Task("key " + i, () -> order.add("news")))
                         .toList());
@@ -875,6 +897,7 @@ class LeaseConcurrencyTests {
                     dispatcher.executeAtOnce(() -> {});
                 }
                 dispatcher.executeAtOnce(() -> order.add("loss"));
+                assertThat(threadsMade).hasValue(1 + Dispatcher.MOST_AT_ONCE);
                 all.countDown();
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
             }

@@ -1185,7 +1185,8 @@ class LeaseEngineTests {
             assertThat(owner.parked()).isEqualTo(2);
 
             assertThat(time(at(4_800))).singleElement().returns("sooner", Request::resource);
-            assertThat(time(at(5_000))).singleElement().returns("lease-0", Request::resource);
+            // Before the round of the first ends.
+            assertThat(time(at(4_950))).singleElement().returns("lease-0", Request::resource);
         }
 
         @Test
@@ -1216,6 +1217,23 @@ class LeaseEngineTests {
             }
             assertThat(owner.parked()).isEqualTo(claims.size());
             assertThat(claims).allMatch(claim -> claim.tenure.isActive(at(12_000)));
+        }
+
+        @Test
+        void waitForTheAnswersToElectionsToo() {
+            held(1, LEASE);
+            Output event = new Output();
+            for (int i = 0; i < 4_000; i++) {
+                owner.submit(Claim.standing("election-" + i, LEASE, 0), at(1), event);
+            }
+            answer(event.requests, at(1));
+
+            List<Request> ofElections = time(at(4_950));
+            assertThat(ofElections)
+                    .hasSize(4_000)
+                    .noneMatch(request -> request.resource().equals("lease-0"));
+            answer(ofElections, at(4_951));
+            assertThat(time(at(4_952))).singleElement().returns("lease-0", Request::resource);
         }
 
         /** Each round that ended without an answer doubled what was expected of the next ones. */

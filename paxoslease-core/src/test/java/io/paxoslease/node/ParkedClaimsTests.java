@@ -82,6 +82,25 @@ class ParkedClaimsTests {
     }
 
     @Test
+    void aClaimThatWasRemovedIsNotKeptByThoseItWasParkedWith() {
+        Claim kept = claim(0);
+        claims.add(0, kept);
+        WeakReference<Claim> dropped = addDropped(1);
+        claims.remove(1);
+        collectUntilGone(dropped);
+        assertThat(claims.get(0)).isSameAs(kept);
+    }
+
+    @Test
+    void theNextClaimInASlotIsNotTakenForTheOneBefore() {
+        claims.add(0, claim(0));
+        claims.remove(0);
+        Claim next = claim(0);
+        claims.add(0, next);
+        assertThat(claims.get(0)).isSameAs(next);
+    }
+
+    @Test
     void whatIsGoneIsNotForgottenInPlaceOfAClaimThatTookItsSlot() {
         WeakReference<Claim> dropped = addDropped(0);
         IntStream.range(1, 9).forEach(this::addDropped);

@@ -770,6 +770,39 @@ class FrameTransportTests {
         }
 
         @Test
+        void anAnswerWithAMacWhereThisNodeHasNoSecret() {
+            connect();
+            assertLost("has a shared secret, this node has none", reply -> {
+                byte[] body = java.util.Arrays.copyOf(reply.body(), reply.body().length + 32);
+                body[1] |= 2;
+                return new FrameReply(200, body);
+            });
+            assertThat(status().refused()).isTrue();
+        }
+
+        @Test
+        void aReasonThatWouldForgeALine() {
+            RequestFrame hello = Samples.hello(Samples.NODE_1, PEER, 1);
+            AnswerFrame refusal = new AnswerFrame(
+                    hello.cell(),
+                    Samples.NODE_2,
+                    hello.sender(),
+                    RequestFrame.NO_SESSION,
+                    hello.fingerprint(),
+                    hello.sequence(),
+                    AnswerFrame.Status.REFUSED,
+                    "no\nERROR all is lost",
+                    AcceptorState.VOTING,
+                    0,
+                    List.of());
+            FrameReply reply = new FrameReply(409, FrameCodec.encode(refusal, List.of(), null, 4_096));
+            assertThat(new AnswerCheck(Samples.settings(), null)
+                            .judge(reply, hello)
+                            .problem())
+                    .isEqualTo("no?ERROR all is lost");
+        }
+
+        @Test
         void noBitOfASignedAnswerCanBeFlipped() {
             useSecrets();
             send("a");
@@ -824,6 +857,9 @@ class FrameTransportTests {
             assertLost(
                     "does not answer with a frame (is the URL right?)",
                     reply -> new FrameReply(200, "\r\n<!DOCTYPE html>".getBytes(UTF_8)));
+            assertLost(
+                    "does not answer with a frame (is the URL right?)",
+                    reply -> new FrameReply(200, new byte[] {FrameCodec.VERSION}));
             assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, reply.body()));
             assertLost("answers with HTTP status 404 (is the URL right?)", reply -> new FrameReply(404, new byte[0]));
             assertLost("answers with HTTP status 401 (is the URL right?)", reply -> new FrameReply(401, new byte[0]));
@@ -841,6 +877,7 @@ class FrameTransportTests {
                     "answers with HTTP status 409 (is the URL right?)",
                     reply -> new FrameReply(409, "\t{\"status\":409}".getBytes(UTF_8)));
             assertThat(status().refused()).isFalse();
+            assertLost("answers with status 413: too long", reply -> new FrameReply(413, "too long".getBytes(UTF_8)));
             assertLost("answers with HTTP status 503", reply -> new FrameReply(503, new byte[0]));
             assertLost("answers with status 503: sorry", reply -> new FrameReply(503, "sorry".getBytes(UTF_8)));
         }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.wire.Sessions.Entry;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -42,6 +44,22 @@ class SessionsTests {
         Sessions withoutTheFirst = new Sessions(1, true, sameId);
         withoutTheFirst.open(Samples.NODE_1, null, 1, 0);
         assertThat(sessions).usingRecursiveComparison().isEqualTo(withoutTheFirst);
+    }
+
+    @Test
+    void aSessionThatIsOpenedAnewTakesNoRoomFromAnother() {
+        Sessions sessions = new Sessions(2, false, Samples.random(1));
+        sessions.open(Samples.NODE_1, null, 1, 1L << 40);
+        long other = sessions.open(Samples.NODE_3, null, 1, 0).id();
+        sessions.open(Samples.NODE_1, null, 1, 1);
+        assertThat(sessions.enter(Samples.NODE_3, other, 1, 1)).isEqualTo(Entry.ENTERED);
+    }
+
+    @Test
+    void noSessionHasTheNumberThatStandsForNone() {
+        Iterator<Long> drawn = List.of(RequestFrame.NO_SESSION, 7L).iterator();
+        Sessions sessions = new Sessions(1, true, drawn::next);
+        assertThat(sessions.open(Samples.NODE_1, null, 1, 0).id()).isEqualTo(7);
     }
 
     @Test
