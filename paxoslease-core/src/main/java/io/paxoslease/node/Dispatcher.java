@@ -213,6 +213,7 @@ final class Dispatcher implements AutoCloseable {
         /** Where memory is short it may end at any time: with the turn it would take all that is still to be told. */
         private void leave() {
             synchronized (Dispatcher.this) {
+                idle.remove(this);
                 if (turn == this) {
                     turn = null;
                 }
