@@ -34,7 +34,8 @@ final class GuardCheck {
     private final Advisor guard;
     private final ObjectProvider<LeaderOnlyRegistry> registry;
     private final @Nullable ConfigurableListableBeanFactory definitions;
-    private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+    private final Set<Checked> checked = ConcurrentHashMap.newKeySet();
+    private final Set<Class<?>> withoutCallbacks = ConcurrentHashMap.newKeySet();
 
     GuardCheck(
             GuardedMethods methods,
@@ -47,16 +48,20 @@ final class GuardCheck {
         this.definitions = definitions;
     }
 
+    /** What beans have in common that need one check: a proxy made of interfaces tells nothing of the class behind it, nor of its advice. */
+    private record Checked(Class<?> type, Class<?> proxy, boolean guarded) {}
+
     /** Fails if Spring calls an annotated method of a bean on the bean itself, when it is initialized or destroyed. */
     void refuseCallbacks(String beanName, Class<?> type) {
         refuseCallbacksOfTheDefinition(beanName, type);
-        if (!checked.contains(type)) {
+        if (!withoutCallbacks.contains(type)) {
             MethodIntrospector.selectMethods(
                             type, (Method method) -> StartUpCalls.isCallback(method, type) ? Boolean.TRUE : null)
                     .keySet()
                     .forEach(method -> {
                         throw calledOnTheBeanItself(method, beanName);
                     });
+            withoutCallbacks.add(type);
         }
     }
 
@@ -87,8 +92,9 @@ final class GuardCheck {
     void requireGuarded(Object bean, String beanName, Class<?> targetClass) {
         Class<?> type = ClassUtils.getUserClass(targetClass);
         boolean byInterface = Proxy.isProxyClass(bean.getClass());
-        Class<?> checkedAs = byInterface && !type.isInterface() ? bean.getClass() : type;
-        if (checked.contains(checkedAs)) {
+        boolean hasGuard = bean instanceof Advised advised && advised.indexOf(guard) >= 0;
+        Checked check = new Checked(type, bean.getClass(), hasGuard);
+        if (checked.contains(check)) {
             return;
         }
         Map<Method, Boolean> annotated = MethodIntrospector.selectMethods(
@@ -99,7 +105,7 @@ final class GuardCheck {
                 continue;
             }
             requireProxied(method, bean, beanName, type, byInterface);
-            if (!(bean instanceof Advised advised) || advised.indexOf(guard) < 0) {
+            if (!hasGuard) {
                 throw GuardedMethods.unguardable(
                         method,
                         beanName,
@@ -125,7 +131,7 @@ final class GuardCheck {
                     .forEach(method -> requireReached(method, beanName, type));
         }
         // Not before: a lazy bean that was refused may be asked for again.
-        checked.add(checkedAs);
+        checked.add(check);
     }
 
     private static void warnOfLosses(GuardedMethod guarded, Method method, String beanName, Class<?> type) {

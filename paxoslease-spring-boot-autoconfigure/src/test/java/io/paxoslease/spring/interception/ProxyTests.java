@@ -396,6 +396,52 @@ class ProxyTests {
                         .hasStackTraceContaining("the bean is a frozen proxy"));
     }
 
+    /** A proxy of the same interfaces is of the same class. */
+    @Test
+    void refusesAFrozenProxyOfInterfacesAlsoBesideAnotherBeanOfItsClass() {
+        Guarded.context(leases)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withBean("worker", Worker.class)
+                .withBean("work", Work.class, () -> frozen(false))
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("bean 'work'"));
+    }
+
+    interface Job {
+        Optional<String> call();
+    }
+
+    static class Reports implements Job {
+        @Override
+        @LeaderOnly("reports")
+        public Optional<String> call() {
+            return Optional.of("reported");
+        }
+    }
+
+    static class Invoices implements Job {
+        @Override
+        @LeaderOnly("invoices")
+        public Optional<String> call() {
+            return Optional.of("sent");
+        }
+    }
+
+    /** Else nobody would stand for the leases of all classes but the first, and their jobs would run nowhere. */
+    @Test
+    void tellsOfTheLeasesOfEveryClassBehindAnInterface() {
+        Guarded.context(leases)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withBean(Reports.class)
+                .withBean(Invoices.class)
+                .run(context -> {
+                    assertThat(context.getBeansOfType(Job.class).values()).allMatch(AopUtils::isJdkDynamicProxy);
+                    assertThat(context.getBean(LeaderOnlyRegistry.class).leaseNames())
+                            .containsExactly("invoices", "reports");
+                });
+    }
+
     interface Client {
         @LeaderOnly("work")
         String fetch();

@@ -861,6 +861,26 @@ class StartUpFailureTests {
                 .run(context -> assertThat(context.getBean(Known.class)).matches(AopUtils::isJdkDynamicProxy));
     }
 
+    static class PrivateBehindAnInterface implements Known {
+        @Override
+        public void known() {}
+
+        @LeaderOnly
+        private void hidden() {}
+    }
+
+    /** Their proxies are of one class. */
+    @Test
+    void refusesMethodsAlsoIfABeanOfAnotherClassHasTheSameInterfaces() {
+        Guarded.context(leases)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withBean(GuardedBehindAnInterface.class)
+                .withBean(PrivateBehindAnInterface.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("PrivateBehindAnInterface.hidden()"));
+    }
+
     @EnableScheduling
     @Configuration
     static class ScheduledWithParameter {
