@@ -108,7 +108,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             call.end(false);
             return;
         }
-        if (call.method().interrupts() && result instanceof Future<?> future && !future.isDone()) {
+        if (call.method().interrupts() && result instanceof Future<?> future) {
             // Not on the thread that tells of the loss: what depends on the future may take its time.
             call.onLeaseEnd(() ->
                     CompletableFuture.runAsync(() -> future.cancel(true), LeaderOnlyInterceptor::onThreadOfItsOwn));

@@ -16,6 +16,7 @@ import io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -106,6 +107,11 @@ class InterruptionTests {
         @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
         public CompletableFuture<String> future() {
             return pending;
+        }
+
+        @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
+        public CompletionStage<String> stage() {
+            return pending.minimalCompletionStage();
         }
 
         @LeaderOnly(name = "jobs", onLoss = OnLoss.INTERRUPT)
@@ -208,6 +214,20 @@ class InterruptionTests {
             leases.lose("jobs");
             await().untilAsserted(() -> assertThat(future).isCancelled());
             await().untilAsserted(() -> assertThat(guarded.inFlight()).isZero());
+        });
+    }
+
+    /** One that is made as a stage only does not even say whether it is done. */
+    @Test
+    void letsAStageThatCannotBeCancelledGoOn() {
+        leases.lead("jobs");
+        run((jobs, guarded) -> {
+            CompletionStage<String> stage = jobs.stage();
+            leases.lose("jobs");
+            assertThat(guarded.inFlight()).isEqualTo(1);
+            jobs.pending().complete("done");
+            assertThat(stage.toCompletableFuture()).isCompletedWithValue("done");
+            assertThat(guarded.inFlight()).isZero();
         });
     }
 
