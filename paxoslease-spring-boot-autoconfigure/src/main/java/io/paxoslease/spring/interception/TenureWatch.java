@@ -6,12 +6,16 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * What is to be done when one tenure ends: one action per running call. A lease keeps the actions given to it for as long as it is
  * held, so it is given a single one for all calls.
  */
 final class TenureWatch {
+
+    private static final Log LOG = LogFactory.getLog(TenureWatch.class);
 
     private final Lease lease;
     private final Set<Runnable> actions = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -47,7 +51,7 @@ final class TenureWatch {
                 return;
             }
         }
-        action.run();
+        run(action);
     }
 
     void remove(Runnable action) {
@@ -64,6 +68,17 @@ final class TenureWatch {
             pending = new ArrayList<>(actions);
             actions.clear();
         }
-        pending.forEach(Runnable::run);
+        pending.forEach(this::run);
+    }
+
+    /** What fails for one call, for want of a thread perhaps, must not keep the end from the others. */
+    private void run(Runnable action) {
+        try {
+            action.run();
+        } catch (RuntimeException | Error failure) {
+            LOG.error(
+                    "A guarded call could not be stopped at the end of lease '" + leaseName() + "' and goes on",
+                    failure);
+        }
     }
 }

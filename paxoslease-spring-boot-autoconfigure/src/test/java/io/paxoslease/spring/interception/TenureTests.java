@@ -83,6 +83,24 @@ class TenureTests {
         assertThat(told).containsExactly("at once");
     }
 
+    /** As where no thread can be had that cancels a future. */
+    @Test
+    void whatCannotBeToldToOneCallIsToldToTheOthers() {
+        TenureWatch watch = new TenureWatch(lease);
+        watch.add(failing("first"));
+        watch.add(failing("second"));
+        watch.end();
+        watch.add(failing("late"));
+        assertThat(told).containsExactlyInAnyOrder("first", "second", "late");
+    }
+
+    private Runnable failing(String what) {
+        return () -> {
+            told.add(what);
+            throw new NoClassDefFoundError("on purpose");
+        };
+    }
+
     @Test
     void onlyTheReleaseOfThisTenureCounts() {
         running((guarded, call) -> {
