@@ -89,7 +89,8 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         }
         switch (transition.kind()) {
             case ACQUIRED -> grantIfLeading();
-            case LOST, RELEASED -> revoke(transition.fencingToken());
+            // Of a loss the lease itself tells, however long another listener takes.
+            case RELEASED -> revoke(transition.fencingToken());
             default -> {}
         }
     }
@@ -118,6 +119,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         }
         current = new Leadership(lease);
         worker.execute(current::grant);
+        lease.onLost(() -> revoke(lease.fencingToken()));
     }
 
     private synchronized void revoke(long fencingToken) {

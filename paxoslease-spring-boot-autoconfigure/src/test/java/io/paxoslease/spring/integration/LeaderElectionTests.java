@@ -259,6 +259,31 @@ class LeaderElectionTests {
         assertThat(application.calls).containsSequence("onRevoked reports", "closed");
     }
 
+    /** As that of a Camel route which does not begin. */
+    @Test
+    void aListenerOfTheNodeThatDoesNotReturnKeepsNoLossFromTheCandidate() throws InterruptedException {
+        Worker worker = new Worker();
+        PaxosLeaseLeaderInitiator initiator =
+                new PaxosLeaseLeaderInitiator(cell.node(1), worker, new DefaultLeaderEventPublisher(event -> {}));
+        Semaphore mayReturn = new Semaphore(0);
+        cell.node(1).addListener(transition -> {
+            if (transition.leaseName().equals("work")) {
+                mayReturn.acquireUninterruptibly();
+            }
+        });
+        initiator.start();
+        assertThat(worker.began.await(10, TimeUnit.SECONDS)).isTrue();
+        cell.isolate(1);
+        try {
+            assertThat(worker.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(worker.revoked.await(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            cell.rejoin(1);
+            mayReturn.release(1_000);
+            initiator.stop();
+        }
+    }
+
     /** The candidate has the first leadership before its beginning is told, and the second before the end of the first is. */
     @Test
     void whatIsToldLateOfOneTenureNeitherEndsNorRepeatsTheNext() throws InterruptedException {
