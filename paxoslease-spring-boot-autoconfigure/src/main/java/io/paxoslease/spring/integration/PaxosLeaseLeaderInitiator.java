@@ -118,6 +118,8 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
             current.end(worker, () -> {});
         }
         current = new Leadership(lease);
+        // Where threads run short, one that went could not be had again to revoke the candidate.
+        worker.allowCoreThreadTimeOut(false);
         worker.execute(current::grant);
         lease.onLost(() -> revoke(lease.fencingToken()));
     }
@@ -278,6 +280,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
                 revoke();
                 afterwards.run();
             });
+            worker.allowCoreThreadTimeOut(true);
         }
 
         /** On the role's thread, or while that waits for it. */

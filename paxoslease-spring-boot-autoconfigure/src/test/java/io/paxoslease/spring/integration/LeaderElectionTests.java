@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -257,6 +258,28 @@ class LeaderElectionTests {
 
         assertThat(application.closed.await(8, TimeUnit.SECONDS)).isTrue();
         assertThat(application.calls).containsSequence("onRevoked reports", "closed");
+    }
+
+    /** With a time to live it would have to be started again for the revocation, which fails where threads run short. */
+    @Test
+    void theThreadOfARoleIsKeptWhileItsCandidateLeads() throws InterruptedException {
+        AtomicReference<Thread> role = new AtomicReference<>();
+        ReportsCandidate candidate = new ReportsCandidate("kept", new CopyOnWriteArrayList<>()) {
+            @Override
+            public void onGranted(Context granted) {
+                role.set(Thread.currentThread());
+            }
+        };
+        PaxosLeaseLeaderInitiator initiator =
+                new PaxosLeaseLeaderInitiator(cell.node(1), candidate, new DefaultLeaderEventPublisher(event -> {}));
+        initiator.start();
+        await().atMost(SOON).until(() -> role.get() != null && role.get().getState() == Thread.State.WAITING);
+        CountDownLatch stopped = new CountDownLatch(1);
+
+        initiator.stop(stopped::countDown);
+
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+        await().until(() -> role.get().getState() == Thread.State.TIMED_WAITING);
     }
 
     /** As that of a Camel route which does not begin. */
