@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -40,13 +41,17 @@ public final class BoundedLeases implements AutoCloseable {
      * @param adapter names the timer's thread
      */
     public BoundedLeases(LeaseManager manager, Duration leaseTime, String adapter) {
-        this.manager = manager;
-        this.leaseTime = leaseTime;
-        this.timer = new ScheduledThreadPoolExecutor(1, task -> {
+        this(manager, leaseTime, task -> {
             Thread thread = new Thread(task, "paxoslease-" + adapter + "-timer");
             thread.setDaemon(true);
             return thread;
         });
+    }
+
+    BoundedLeases(LeaseManager manager, Duration leaseTime, ThreadFactory factory) {
+        this.manager = manager;
+        this.leaseTime = leaseTime;
+        this.timer = new ScheduledThreadPoolExecutor(1, factory);
         timer.setRemoveOnCancelPolicy(true);
         timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
@@ -129,13 +134,18 @@ public final class BoundedLeases implements AutoCloseable {
         drain.end();
     }
 
-    /** Must not fail: nobody else could give the lease back. */
+    /** Where it fails, for want of a thread for the timer, the lease is given back: nobody else could do that. */
     private BoundedLease keep(Lease lease, long nowNanos, long atMostNanos) {
         BoundedLease bounded = new BoundedLease(lease, timer, this::onChange);
         held.put(lease.name(), bounded);
         lease.onLost(bounded::release);
         lease.autoExtend();
-        bounded.endAfter(nowNanos, atMostNanos);
+        try {
+            bounded.endAfter(nowNanos, atMostNanos);
+        } catch (OutOfMemoryError noThread) {
+            bounded.release();
+            throw noThread;
+        }
         return bounded;
     }
 
