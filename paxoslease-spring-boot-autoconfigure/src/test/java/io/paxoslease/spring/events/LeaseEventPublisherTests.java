@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -333,6 +335,38 @@ class LeaseEventPublisherTests {
         context.getBean(BlockingInAll.class).go.countDown();
     }
 
+    static class BlockingAtEach {
+        final Semaphore go = new Semaphore(0);
+
+        @EventListener
+        void on(LeaseEvent event) {
+            go.acquireUninterruptibly();
+        }
+    }
+
+    /** Else a node that loses thousands of leases had as many threads at once; and it is not for ever. */
+    @Test
+    void theMoreListenersAreLeftBehindTheLongerTheOthersWait(CapturedOutput output) {
+        start(BlockingAtEach.class);
+        Semaphore go = context.getBean(BlockingAtEach.class).go;
+        for (int i = 0; i < 64; i++) {
+            tell(Kind.EXTENDED, "lease-" + i, 5);
+        }
+        await().until(() -> leftBehindAfter("PT1S", output) == 64);
+        tell(Kind.EXTENDED, "one-more", 5);
+        await().until(() -> leftBehindAfter("PT2S", output) == 1);
+        go.release(65);
+        delivered();
+
+        tell(Kind.EXTENDED, "again", 5);
+        await().until(() -> leftBehindAfter("PT1S", output) == 65);
+        go.release();
+    }
+
+    private static int leftBehindAfter(String patience, CapturedOutput output) {
+        return output.getOut().split("for " + patience + "; the others go on without it", -1).length - 1;
+    }
+
     private void tellTenures(int leases) {
         for (int i = 0; i < leases; i++) {
             tell(Kind.ACQUIRED, "lease-" + i, 5);
@@ -392,6 +426,62 @@ class LeaseEventPublisherTests {
         tell(Kind.ACQUIRED, "jobs", 6);
         assertThat(publisher.awaitTold(Duration.ofSeconds(10))).isTrue();
         assertThat(recorder().seen).hasSize(2);
+    }
+
+    static class Stubborn {
+        final CountDownLatch begun = new CountDownLatch(1);
+        final List<Boolean> interruptedNext = new CopyOnWriteArrayList<>();
+
+        @Order(1)
+        @EventListener
+        void lead(LeaseAcquiredEvent event) {
+            begun.countDown();
+            while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        @Order(2)
+        @EventListener
+        void on(LeaseEvent event) {
+            interruptedNext.add(Thread.currentThread().isInterrupted());
+        }
+    }
+
+    /** Where there is but one thread for all. */
+    @Test
+    void theInterruptOfAListenerThatBlocksIsForNoOther() throws InterruptedException {
+        AtomicInteger threads = new AtomicInteger();
+        context.register(Stubborn.class);
+        context.refresh();
+        publisher = new LeaseEventPublisher("source", "n1", context, task -> {
+            if (threads.incrementAndGet() > 1) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+        publisher.onApplicationEvent(new ContextRefreshedEvent(context));
+        tell(Kind.ACQUIRED, "jobs", 5);
+        Stubborn stubborn = context.getBean(Stubborn.class);
+        assertThat(stubborn.begun.await(10, TimeUnit.SECONDS)).isTrue();
+        publisher.close();
+        assertThat(stubborn.interruptedNext).containsExactly(false, false);
+    }
+
+    @Test
+    void itsThreadsEndWithIt() {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        context.register(Recorder.class);
+        context.refresh();
+        publisher = new LeaseEventPublisher("source", "n1", context, task -> {
+            threads.add(new Thread(task));
+            return threads.get(threads.size() - 1);
+        });
+        publisher.onApplicationEvent(new ContextRefreshedEvent(context));
+        tell(Kind.EXTENDED, "jobs", 5);
+        delivered();
+        publisher.close();
+        await().atMost(Duration.ofSeconds(5)).until(() -> threads.stream().noneMatch(Thread::isAlive));
     }
 
     static class Closing {
