@@ -1,13 +1,9 @@
 package io.paxoslease.spring.interception;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -62,30 +58,10 @@ final class CallsInFlight {
 
     /** A stage that completes when no call runs, on the thread of the last one or, if none runs now, at once. */
     CompletionStage<Void> whenIdle() {
-        return idle().idle().minimalCompletionStage();
-    }
-
-    /** Waits for that; false after the time or an interrupt, which stays set. */
-    boolean awaitIdle(Duration atMost) {
-        Waiting here = idle();
-        try {
-            here.idle().get(atMost.toNanos(), TimeUnit.NANOSECONDS);
-            return true;
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException | TimeoutException late) {
-            return false;
-        } finally {
-            waiting.remove(here);
-        }
-    }
-
-    private Waiting idle() {
-        Waiting here = new Waiting(own(), new CompletableFuture<>());
-        waiting.add(here);
+        CompletableFuture<Void> idle = new CompletableFuture<>();
+        waiting.add(new Waiting(own(), idle));
         completeWaiting(count.get());
-        return here;
+        return idle.minimalCompletionStage();
     }
 
     private void completeWaiting(int running) {

@@ -187,16 +187,6 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         return inFlight.whenIdle();
     }
 
-    /**
-     * Waits until no guarded call runs but those that the current thread is in.
-     *
-     * @param atMost how long to wait at most
-     * @return whether none runs; false also if this thread was interrupted, which stays set
-     */
-    public boolean awaitIdle(Duration atMost) {
-        return inFlight.awaitIdle(atMost);
-    }
-
     private void leave(LeaseCalls ofLease) {
         ofLease.leave();
         inFlight.end();
