@@ -20,7 +20,11 @@ import io.paxoslease.protocol.Now;
 import io.paxoslease.spring.bounded.BoundedLeases;
 import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.ConcurrentModificationException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -153,6 +158,22 @@ class PaxosLeaseLockRegistryTests {
     void isTheSameLockForTheSameKey() {
         assertThat(first.obtain(key)).isSameAs(first.obtain(key)).isNotSameAs(first.obtain("another"));
         assertThatIllegalArgumentException().isThrownBy(() -> first.obtain(42));
+    }
+
+    @Test
+    void isTheSameLockForAllThreadsThatAskAtOnce() throws Exception {
+        Callable<List<DistributedLock>> asking = () ->
+                IntStream.range(0, 10_000).mapToObj(i -> first.obtain(key + i)).toList();
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            Set<List<DistributedLock>> answers = new HashSet<>();
+            for (Future<List<DistributedLock>> each : threads.invokeAll(Collections.nCopies(4, asking))) {
+                answers.add(each.get());
+            }
+            assertThat(answers).hasSize(1);
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     @Test
