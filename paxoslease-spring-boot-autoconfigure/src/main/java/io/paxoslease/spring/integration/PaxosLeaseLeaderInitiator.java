@@ -120,7 +120,13 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         current = new Leadership(lease);
         // Where threads run short, one that went could not be had again to revoke the candidate.
         worker.allowCoreThreadTimeOut(false);
-        worker.execute(current::grant);
+        try {
+            worker.execute(current::grant);
+        } catch (RuntimeException | Error noThread) {
+            // Else this node would lead on, and no candidate work.
+            lease.release();
+            throw noThread;
+        }
         lease.onLost(() -> revoke(lease.fencingToken()));
     }
 

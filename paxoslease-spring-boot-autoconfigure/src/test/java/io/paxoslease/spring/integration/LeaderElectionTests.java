@@ -12,10 +12,12 @@ import io.paxoslease.spring.bounded.LocalCell;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -280,6 +282,39 @@ class LeaderElectionTests {
 
         assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
         await().until(() -> role.get().getState() == Thread.State.TIMED_WAITING);
+    }
+
+    @Test
+    void aNodeWithoutAThreadForItsCandidateGivesTheLeadershipUp() {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        AtomicBoolean failing = new AtomicBoolean();
+        ReportsCandidate candidate = new ReportsCandidate("threadless", calls) {
+            @Override
+            public String getRole() {
+                if (failing.get()) {
+                    throw new IllegalStateException("the name of a thread is asked for");
+                }
+                return super.getRole();
+            }
+        };
+        List<LeaseTransition.Kind> told = new CopyOnWriteArrayList<>();
+        cell.node(1).addListener(transition -> {
+            if (transition.leaseName().equals("threadless")) {
+                told.add(transition.kind());
+            }
+        });
+        PaxosLeaseLeaderInitiator initiator =
+                new PaxosLeaseLeaderInitiator(cell.node(1), candidate, new DefaultLeaderEventPublisher(event -> {}));
+        failing.set(true);
+        // It fails too if the node leads by then.
+        assertThat(CompletableFuture.runAsync(initiator::start).handle((started, failure) -> "called"))
+                .succeedsWithin(SOON);
+        await().atMost(SOON).until(() -> told.contains(LeaseTransition.Kind.RELEASED));
+
+        failing.set(false);
+
+        await().atMost(SOON).until(() -> calls.contains("onGranted threadless"));
+        initiator.stop();
     }
 
     /** As that of a Camel route which does not begin. */
