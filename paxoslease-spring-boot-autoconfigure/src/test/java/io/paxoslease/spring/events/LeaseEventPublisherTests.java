@@ -190,12 +190,15 @@ class LeaseEventPublisherTests {
     }
 
     @Test
-    void saysNothingIfTheApplicationNeverBecomesReady() {
+    void saysNothingIfTheApplicationDoesNotBecomeReadyBeforeTheEnd() {
         context.registerBean("springApplicationArguments", DefaultApplicationArguments.class);
         start(Recorder.class);
         tell(Kind.ACQUIRED, "jobs", 5);
         assertThat(publisher.awaitDelivered(Duration.ofSeconds(10))).isTrue();
         publisher.close();
+        context.publishEvent(
+                new ApplicationReadyEvent(new SpringApplication(Object.class), new String[0], context, Duration.ZERO));
+        assertThat(publisher.awaitTold(Duration.ofSeconds(10))).isTrue();
         assertThat(recorder().seen).isEmpty();
     }
 
@@ -509,6 +512,17 @@ class LeaseEventPublisherTests {
         assertThat(closing.interrupted).succeedsWithin(Duration.ofSeconds(3)).isEqualTo(false);
         assertThat(recorder.seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
         assertThat(output).doesNotContain("the others go on without it");
+    }
+
+    @Test
+    void aListenerThatClosesTheContextIsNotInterruptedWithThoseThatBlock() {
+        context.registerBean(Closing.class, () -> new Closing(context));
+        start(Blocking.class);
+        Blocking blocking = context.getBean(Blocking.class);
+        Closing closing = context.getBean(Closing.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        assertThat(closing.interrupted).succeedsWithin(Duration.ofSeconds(9)).isEqualTo(false);
+        assertThat(blocking.interrupted).isTrue();
     }
 
     static class Waiting {
