@@ -487,6 +487,29 @@ class LeaseEventPublisherTests {
         await().atMost(Duration.ofSeconds(5)).until(() -> threads.stream().noneMatch(Thread::isAlive));
     }
 
+    static class OnItsThread {
+        final CompletableFuture<Boolean> daemon = new CompletableFuture<>();
+        final CompletableFuture<ClassLoader> classes = new CompletableFuture<>();
+
+        @EventListener
+        void on(LeaseEvent event) {
+            daemon.complete(Thread.currentThread().isDaemon());
+            classes.complete(Thread.currentThread().getContextClassLoader());
+        }
+    }
+
+    /** Whoever needs one first makes it, perhaps a thread of the web server. */
+    @Test
+    void itsThreadsHaveTheClassesOfTheApplicationAndLetTheProcessEnd() {
+        ClassLoader classes = new ClassLoader(getClass().getClassLoader()) {};
+        context.setClassLoader(classes);
+        start(OnItsThread.class);
+        tell(Kind.EXTENDED, "jobs", 5);
+        OnItsThread listener = context.getBean(OnItsThread.class);
+        assertThat(listener.daemon).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(true);
+        assertThat(listener.classes).succeedsWithin(Duration.ofSeconds(10)).isSameAs(classes);
+    }
+
     static class Closing {
         final AnnotationConfigApplicationContext context;
         final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
