@@ -343,7 +343,6 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             synchronized (monitor) {
                 event = inbox.events.poll();
                 if (event == null) {
-                    inbox.worker = null;
                     if (inbox.leftBehind) {
                         leftBehind--;
                     }
