@@ -145,7 +145,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
         } else if (!slowBodies.tryAcquire()) {
             refuseUnread(request, response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
         } else if (request.isAsyncSupported() && !isReplaced(request, input)) {
-            readLater(request, response, handler, input, body);
+            readLater(request, handler, input, body);
         } else {
             try {
                 readHere(response, handler, body);
@@ -156,15 +156,11 @@ public final class PaxosLeaseServlet extends HttpServlet {
     }
 
     private void readLater(
-            HttpServletRequest request,
-            HttpServletResponse response,
-            FrameHandler handler,
-            ServletInputStream input,
-            RequestBody body) {
+            HttpServletRequest request, FrameHandler handler, ServletInputStream input, RequestBody body) {
         boolean begun = false;
         try {
-            AsyncContext async = request.startAsync(request, response);
-            SlowBody slow = new SlowBody(async, input, response, handler, body);
+            AsyncContext async = request.startAsync();
+            SlowBody slow = new SlowBody(async, input, response(async), handler, body);
             async.addListener(slow);
             begun = true;
             async.setTimeout(bodyTime.toMillis());
@@ -188,6 +184,14 @@ public final class PaxosLeaseServlet extends HttpServlet {
         } catch (IllegalStateException readOtherwise) {
             return true;
         }
+    }
+
+    /**
+     * The container's own response. What a filter has put in its place may keep the answer back until the servlet returns, and then nobody
+     * passes it on.
+     */
+    private static HttpServletResponse response(AsyncContext async) {
+        return (HttpServletResponse) async.getResponse();
     }
 
     /** Holds the thread, but not much longer than the time for a body: the container bounds each single read. */
@@ -218,7 +222,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     /**
      * Refuses a request of which more may come. Tomcat reads the rest of a body before it gives a connection up, and keeps the thread waiting
-     * for it; where the body has a listener it takes what is there and goes on.
+     * for it, but not where the request is asynchronous.
      */
     private static void refuseUnread(
             HttpServletRequest request, HttpServletResponse response, int status, String reason) throws IOException {
@@ -226,10 +230,9 @@ public final class PaxosLeaseServlet extends HttpServlet {
             refuseAndClose(response, status, reason);
             return;
         }
-        AsyncContext async = request.startAsync(request, response);
+        AsyncContext async = request.startAsync();
         try {
-            request.getInputStream().setReadListener(new Unread());
-            refuseAndClose(response, status, reason);
+            refuseAndClose(response(async), status, reason);
         } finally {
             async.complete();
         }
@@ -324,19 +327,6 @@ public final class PaxosLeaseServlet extends HttpServlet {
                 async.complete();
             }
         }
-    }
-
-    /** Leaves the rest of a body where it is. */
-    private static final class Unread implements ReadListener {
-
-        @Override
-        public void onDataAvailable() {}
-
-        @Override
-        public void onAllDataRead() {}
-
-        @Override
-        public void onError(Throwable failure) {}
     }
 
     private interface Answer {

@@ -10,6 +10,7 @@ import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.web.util.ContentCachingResponseWrapper;
 
 /** In a real Tomcat; the senders write their bytes by hand. */
 @Timeout(240)
@@ -123,9 +125,10 @@ class PaxosLeaseServletTests {
         assertThat(sender.write(post("x")).response().body()).isEqualTo("127.0.0.1");
     }
 
-    @Test
-    void answersAnEmptyFrame() throws Exception {
-        assertThat(send(post("")).status()).isEqualTo(200);
+    @ParameterizedTest
+    @ValueSource(strings = {"Content-Length: 0\r\n", ""})
+    void answersAnEmptyFrame(String length) throws Exception {
+        assertThat(send(START + TYPE + length + "\r\n").status()).isEqualTo(200);
     }
 
     @ParameterizedTest
@@ -446,9 +449,19 @@ class PaxosLeaseServletTests {
         }
     }
 
+    private TomcatNode behind(Filter filter) {
+        PaxosLeaseServlet servlet =
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)));
+        return closing(TomcatNode.start(servlet, true, factory -> {}, context -> {
+            FilterRegistration.Dynamic registration = context.addFilter("filter", filter);
+            registration.addMappingForUrlPatterns(null, false, "/*");
+            registration.setAsyncSupported(true);
+        }));
+    }
+
     @Test
     void readsTheBodyThatAFilterPutInPlaceOfTheContainers() throws Exception {
-        Filter filter = (request, response, chain) -> {
+        TomcatNode node = behind((request, response, chain) -> {
             InputStream body = new ByteArrayInputStream(request.getInputStream().readAllBytes());
             chain.doFilter(
                     new HttpServletRequestWrapper((HttpServletRequest) request) {
@@ -458,18 +471,47 @@ class PaxosLeaseServletTests {
                         }
                     },
                     response);
-        };
-        PaxosLeaseServlet servlet =
-                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)));
-        TomcatNode node = closing(TomcatNode.start(servlet, true, factory -> {}, context -> {
-            FilterRegistration.Dynamic registration = context.addFilter("body", filter);
-            registration.addMappingForUrlPatterns(null, false, "/*");
-            registration.setAsyncSupported(true);
-        }));
+        });
 
         RawSender.Response response = sender(node).write(post("a frame")).response();
-
         assertThat(response.status()).isEqualTo(200);
         assertThat(response.body()).isEqualTo("a frame");
+
+        RawSender.Response refusal = sender(node)
+                .write(post("x".repeat(TomcatNode.MAX_FRAME_BYTES + 1)))
+                .response();
+        assertThat(refusal.status()).isEqualTo(413);
+    }
+
+    /** As one does that logs answers: it passes on what was written when the servlet returned. */
+    @Test
+    void answersAFrameThatComesInPiecesPastAFilterThatKeepsTheAnswerBack() throws Exception {
+        RawSender sender = sender(behind((request, response, chain) -> {
+            ContentCachingResponseWrapper kept = new ContentCachingResponseWrapper((HttpServletResponse) response);
+            chain.doFilter(request, kept);
+            kept.copyBodyToResponse();
+        }));
+        sender.write(START + TYPE + "Content-Length: 30\r\n\r\n").trickle(30, 5);
+        assertThat(sender.response().body()).isEqualTo("x".repeat(30));
+        String large = "x".repeat(TomcatNode.MAX_FRAME_BYTES);
+        assertThat(sender.write(post(large)).response().body()).isEqualTo(large);
+    }
+
+    /** One that passes nothing on of a request that has become asynchronous. */
+    @Test
+    void saysPastSuchAFilterWhyItRefusesAFrame() throws Exception {
+        RawSender.Response refusal = sender(behind((request, response, chain) -> {
+                    ContentCachingResponseWrapper kept =
+                            new ContentCachingResponseWrapper((HttpServletResponse) response);
+                    chain.doFilter(request, kept);
+                    if (!request.isAsyncStarted()) {
+                        kept.copyBodyToResponse();
+                    }
+                }))
+                .write(START + TYPE + "Content-Length: " + (TomcatNode.MAX_FRAME_BYTES + 1) + "\r\n\r\nxx")
+                .response();
+        assertThat(refusal.status()).isEqualTo(413);
+        assertThat(refusal.closes()).isTrue();
+        assertThat(refusal.body()).contains(" 100000 bytes");
     }
 }
