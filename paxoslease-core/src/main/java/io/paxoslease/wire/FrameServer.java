@@ -97,6 +97,12 @@ public final class FrameServer implements FrameHandler {
         return settings.maxFrameBytes();
     }
 
+    @Override
+    public FrameReply oversized() {
+        listener.onMessage("frame", "oversized");
+        return FrameHandler.super.oversized();
+    }
+
     /**
      * Nodes whose frames were refused, and node ids that two processes use at once, each with what is wrong in words. Bounded; what does
      * not happen again is forgotten after a minute.
@@ -123,7 +129,7 @@ public final class FrameServer implements FrameHandler {
 
     private FrameReply authenticate(byte[] bytes, @Nullable String address) {
         if (bytes.length > settings.maxFrameBytes()) {
-            return text(413, "oversized", "reads frames of up to " + settings.maxFrameBytes() + " bytes");
+            return oversized();
         }
         if (bytes.length < FrameCodec.MIN_BYTES) {
             return text(400, "malformed", "The frame has " + bytes.length + " bytes");

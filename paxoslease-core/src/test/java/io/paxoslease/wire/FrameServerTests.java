@@ -305,6 +305,8 @@ class FrameServerTests {
             FrameReply reply = server.handle(huge, null);
             assertThat(reply.status()).isEqualTo(413);
             assertThat(new String(reply.body(), UTF_8)).isEqualTo("reads frames of up to 262144 bytes");
+            assertThat(server.oversized()).usingRecursiveComparison().isEqualTo(reply);
+            assertThat(heard).containsExactly("frame oversized", "frame oversized");
         }
 
         @Test

@@ -17,7 +17,7 @@ public final class FrameChannels {
     /** Where frames are posted to, below the base path. */
     public static final String PATH = "/messages";
 
-    static final String TEXT = "text/plain;charset=UTF-8";
+    private static final String TEXT = "text/plain;charset=UTF-8";
 
     /** The status of a frame that was accepted. */
     static final int OK = 200;

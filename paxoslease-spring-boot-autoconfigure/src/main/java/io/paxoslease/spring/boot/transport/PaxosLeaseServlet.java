@@ -37,7 +37,6 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static final String CERTIFICATES = "jakarta.servlet.request.X509Certificate";
     private static final int REQUEST_TIMEOUT = 408;
-    private static final int TOO_LARGE = 413;
 
     private final transient Supplier<? extends @Nullable FrameHandler> handlers;
     private final transient Duration bodyTime;
@@ -85,12 +84,14 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private void answer(HttpServletRequest request, HttpServletResponse response) throws IOException {
         if (!isPath(request.getServletPath(), request.getPathInfo())) {
-            refuse(response, HttpServletResponse.SC_NOT_FOUND, "nothing here");
+            write(response, refusal(HttpServletResponse.SC_NOT_FOUND, "nothing here"));
         } else if (!request.getMethod().equals("POST")) {
             response.setHeader("Allow", "POST");
-            refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "only POST");
+            write(response, refusal(HttpServletResponse.SC_METHOD_NOT_ALLOWED, "only POST"));
         } else if (!FrameChannels.isFrame(request.getContentType())) {
-            refuse(response, HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE);
+            write(
+                    response,
+                    refusal(HttpServletResponse.SC_UNSUPPORTED_MEDIA_TYPE, "only " + FrameChannels.CONTENT_TYPE));
         } else {
             answerFrame(request, response);
         }
@@ -100,11 +101,11 @@ public final class PaxosLeaseServlet extends HttpServlet {
         FrameHandler handler = handlers.get();
         String strange = strangeness(request);
         if (strange != null) {
-            refuseUnread(request, response, OriginCheck.STATUS, strange);
+            refuseUnread(request, response, refusal(OriginCheck.STATUS, strange));
         } else if (handler == null) {
-            refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready");
+            write(response, refusal(HttpServletResponse.SC_SERVICE_UNAVAILABLE, "not ready"));
         } else if (request.getContentLengthLong() > handler.maxFrameBytes()) {
-            refuseUnread(request, response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
+            refuseUnread(request, response, handler.oversized());
         } else {
             read(request, response, handler);
         }
@@ -139,11 +140,12 @@ public final class PaxosLeaseServlet extends HttpServlet {
             body.readSome();
         }
         if (body.isTooLarge()) {
-            refuseUnread(request, response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
+            refuseUnread(request, response, handler.oversized());
         } else if (body.isComplete()) {
             reply(response, handler, body);
         } else if (!slowBodies.tryAcquire()) {
-            refuseUnread(request, response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders");
+            refuseUnread(
+                    request, response, refusal(HttpServletResponse.SC_SERVICE_UNAVAILABLE, "too many slow senders"));
         } else if (request.isAsyncSupported() && !isReplaced(request, input)) {
             readLater(request, handler, input, body);
         } else {
@@ -199,7 +201,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
         long start = System.nanoTime();
         while (!body.isComplete()) {
             if (System.nanoTime() - start >= bodyTime.toNanos()) {
-                refuseAndClose(response, REQUEST_TIMEOUT, "too slow");
+                refuseAndClose(response, tooSlow());
                 return;
             }
             body.readSome();
@@ -209,45 +211,48 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
     private static void reply(HttpServletResponse response, FrameHandler handler, RequestBody body) throws IOException {
         if (body.isTooLarge()) {
-            refuseAndClose(response, TOO_LARGE, "more than " + handler.maxFrameBytes() + " bytes");
-            return;
+            refuseAndClose(response, handler.oversized());
+        } else {
+            write(response, handler.handle(body.bytes(), body.address()));
         }
-        FrameReply reply = handler.handle(body.bytes(), body.address());
-        write(response, reply.status(), FrameChannels.contentType(reply), reply.body());
     }
 
-    private static void refuse(HttpServletResponse response, int status, String reason) throws IOException {
-        write(response, status, FrameChannels.TEXT, reason.getBytes(StandardCharsets.UTF_8));
+    private static FrameReply refusal(int status, String reason) {
+        return new FrameReply(status, reason.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static FrameReply tooSlow() {
+        return refusal(REQUEST_TIMEOUT, "too slow");
     }
 
     /**
      * Refuses a request of which more may come. Tomcat reads the rest of a body before it gives a connection up, and keeps the thread waiting
      * for it, but not where the request is asynchronous.
      */
-    private static void refuseUnread(
-            HttpServletRequest request, HttpServletResponse response, int status, String reason) throws IOException {
+    private static void refuseUnread(HttpServletRequest request, HttpServletResponse response, FrameReply refusal)
+            throws IOException {
         if (!request.isAsyncSupported()) {
-            refuseAndClose(response, status, reason);
+            refuseAndClose(response, refusal);
             return;
         }
         AsyncContext async = request.startAsync();
         try {
-            refuseAndClose(response(async), status, reason);
+            refuseAndClose(response(async), refusal);
         } finally {
             async.complete();
         }
     }
 
-    private static void refuseAndClose(HttpServletResponse response, int status, String reason) throws IOException {
+    private static void refuseAndClose(HttpServletResponse response, FrameReply refusal) throws IOException {
         response.setHeader("Connection", "close");
-        refuse(response, status, reason);
+        write(response, refusal);
     }
 
-    private static void write(HttpServletResponse response, int status, String type, byte[] body) throws IOException {
-        response.setStatus(status);
-        response.setContentType(type);
-        response.setContentLength(body.length);
-        response.getOutputStream().write(body);
+    private static void write(HttpServletResponse response, FrameReply reply) throws IOException {
+        response.setStatus(reply.status());
+        response.setContentType(FrameChannels.contentType(reply));
+        response.setContentLength(reply.body().length);
+        response.getOutputStream().write(reply.body());
     }
 
     /** A body of which not all was there at once; the container calls when there is more. */
@@ -291,7 +296,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
         @Override
         public void onTimeout(AsyncEvent event) {
-            answer(() -> refuseAndClose(response, REQUEST_TIMEOUT, "too slow"));
+            answer(() -> refuseAndClose(response, tooSlow()));
         }
 
         @Override

@@ -173,12 +173,12 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     }
 
     private Mono<Void> reply(ServerHttpResponse response, byte[] body, @Nullable String address) {
-        FrameReply reply = handler.handle(body, address);
-        return write(response, HttpStatusCode.valueOf(reply.status()), FrameChannels.contentType(reply), reply.body());
+        return write(response, handler.handle(body, address));
     }
 
     private Mono<Void> refuseTooLarge(ServerHttpResponse response) {
-        return refuseAndClose(response, HttpStatusCode.valueOf(413), "more than " + handler.maxFrameBytes() + " bytes");
+        response.getHeaders().add("Connection", "close");
+        return write(response, handler.oversized());
     }
 
     private static Mono<Void> refuseAndClose(ServerHttpResponse response, HttpStatusCode status, String reason) {
@@ -187,17 +187,17 @@ public final class PaxosLeaseWebFilter implements WebFilter, Ordered {
     }
 
     private static Mono<Void> refuse(ServerHttpResponse response, HttpStatusCode status, String reason) {
-        return write(response, status, FrameChannels.TEXT, reason.getBytes(StandardCharsets.UTF_8));
+        return write(response, new FrameReply(status.value(), reason.getBytes(StandardCharsets.UTF_8)));
     }
 
-    private static Mono<Void> write(ServerHttpResponse response, HttpStatusCode status, String type, byte[] body) {
-        response.setStatusCode(status);
-        response.getHeaders().set(HttpHeaders.CONTENT_TYPE, type);
-        response.getHeaders().setContentLength(body.length);
+    private static Mono<Void> write(ServerHttpResponse response, FrameReply reply) {
+        response.setRawStatusCode(reply.status());
+        response.getHeaders().set(HttpHeaders.CONTENT_TYPE, FrameChannels.contentType(reply));
+        response.getHeaders().setContentLength(reply.body().length);
         // The sender went away, or sent what the server cannot read and has refused by itself: nobody to tell, and
         // nothing to log.
         return response.writeWith(
-                        Mono.fromSupplier(() -> response.bufferFactory().wrap(body)))
+                        Mono.fromSupplier(() -> response.bufferFactory().wrap(reply.body())))
                 .onErrorComplete();
     }
 }

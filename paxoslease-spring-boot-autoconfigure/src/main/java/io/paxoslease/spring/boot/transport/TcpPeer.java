@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.net.ssl.SSLContext;
@@ -15,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that came in, of whoever. It is answered before more is read from it. Used by the thread of the server only. */
 final class TcpPeer {
-
-    private static final int TOO_LARGE = 413;
 
     private final SocketChannel socket;
     private final @Nullable SSLContext trust;
@@ -111,9 +108,8 @@ final class TcpPeer {
             if (!head.hasRemaining()) {
                 int length = head.getInt(0);
                 if (length < 0 || length > handler.maxFrameBytes()) {
-                    String reason = "more than " + handler.maxFrameBytes() + " bytes";
-                    answer(new FrameReply(TOO_LARGE, reason.getBytes(StandardCharsets.UTF_8)));
-                    throw new IOException(reason);
+                    answer(handler.oversized());
+                    throw new IOException("more than " + handler.maxFrameBytes() + " bytes");
                 }
                 body = new FrameBody(length);
             }

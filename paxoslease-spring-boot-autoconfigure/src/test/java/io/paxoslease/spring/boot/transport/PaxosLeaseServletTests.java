@@ -204,7 +204,7 @@ class PaxosLeaseServletTests {
                 .response();
         assertThat(response.status()).isEqualTo(413);
         assertThat(response.closes()).isTrue();
-        assertThat(response.body()).isEqualTo("more than 100000 bytes");
+        assertThat(response.body()).isEqualTo("reads frames of up to 100000 bytes");
     }
 
     @ParameterizedTest

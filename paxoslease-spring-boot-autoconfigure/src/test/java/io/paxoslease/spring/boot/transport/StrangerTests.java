@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.paxoslease.Lease;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.protocol.Cell;
@@ -298,6 +299,15 @@ class StrangerTests {
                 assertThat(sender.isClosedByPeer()).isTrue();
             }
         }
+        assertThat(APPLICATIONS.stream()
+                        .mapToDouble(application -> application
+                                .getBean(MeterRegistry.class)
+                                .get("paxoslease.messages")
+                                .tags("type", "frame", "outcome", "oversized")
+                                .counter()
+                                .count())
+                        .sum())
+                .isEqualTo(120);
     }
 
     @Test
