@@ -135,10 +135,11 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         later(node.quarantineRemainingNanos(), this::tellEndOfQuarantine);
     }
 
-    private synchronized void tellEndOfQuarantine() {
+    /** Not of a node that gave up meanwhile: its acceptor never votes. */
+    synchronized void tellEndOfQuarantine() {
         if (running && node.quarantineRemainingNanos() > 0) {
             logEndOfQuarantine();
-        } else if (running) {
+        } else if (running && node.acceptorState() == AcceptorState.VOTING) {
             LOG.info("PaxosLease: the quarantine of node '" + cell.node().nodeId() + "' is over, its acceptor votes");
         }
     }

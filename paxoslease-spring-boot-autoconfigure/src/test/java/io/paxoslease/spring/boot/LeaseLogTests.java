@@ -10,6 +10,9 @@ import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.Transport;
+import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Request;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 
 class LeaseLogTests {
 
@@ -175,23 +181,64 @@ class LeaseLogTests {
         });
     }
 
-    @Test
-    void theEndOfQuarantineIsToldByADaemonThreadThatIsNamedAndDoesNotStay() {
-        String line = "PaxosLease: the quarantine of node 'n0' is over, its acceptor votes";
-        runner.withUserConfiguration(PaxosLeaseAutoConfigurationTests.OwnChannel.class)
+    /** n0 of three, with a short quarantine. */
+    private ApplicationContextRunner member() {
+        return runner.withUserConfiguration(PaxosLeaseAutoConfigurationTests.OwnChannel.class)
                 .withPropertyValues(
                         "paxoslease.lease-time=100ms",
                         "paxoslease.node-id=n0",
                         "paxoslease.members.n0=http://localhost:18081",
                         "paxoslease.members.n1=http://localhost:18082",
-                        "paxoslease.members.n2=http://localhost:18083")
-                .run(context -> {
-                    await().until(() -> threads.containsKey(line));
-                    Thread thread = threads.get(line);
-                    assertThat(thread.getName()).isEqualTo("paxoslease-n0-start");
-                    assertThat(thread.isDaemon()).isTrue();
-                    await().until(() -> !thread.isAlive());
-                });
+                        "paxoslease.members.n2=http://localhost:18083");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class DefectiveTransport {
+        @Bean
+        @Primary
+        Transport defective() {
+            return new Transport() {
+                @Override
+                public void start(Incarnation self, Receiver receiver) {}
+
+                @Override
+                public void send(int acceptor, Request request) {
+                    throw new IllegalStateException("planted");
+                }
+
+                @Override
+                public void flush() {}
+
+                @Override
+                public void close() {}
+            };
+        }
+    }
+
+    @Test
+    void theAcceptorOfANodeThatGaveUpInItsQuarantineIsNotSaidToVote() {
+        member().withUserConfiguration(DefectiveTransport.class).run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            node.tryAcquire("job", Duration.ofMillis(50));
+            assertThat(node.isFailed()).isTrue();
+            await().until(() -> node.quarantineRemainingNanos() == 0);
+
+            context.getBean(PaxosLeaseLifecycle.class).tellEndOfQuarantine();
+
+            assertThat(levels("is over, its acceptor votes")).isEmpty();
+        });
+    }
+
+    @Test
+    void theEndOfQuarantineIsToldByADaemonThreadThatIsNamedAndDoesNotStay() {
+        String line = "PaxosLease: the quarantine of node 'n0' is over, its acceptor votes";
+        member().run(context -> {
+            await().until(() -> threads.containsKey(line));
+            Thread thread = threads.get(line);
+            assertThat(thread.getName()).isEqualTo("paxoslease-n0-start");
+            assertThat(thread.isDaemon()).isTrue();
+            await().until(() -> !thread.isAlive());
+        });
     }
 
     private static LeaseTransition ownTransition(LeaseTransition.Kind kind, String lease) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.paxoslease.node.AcceptorStatus;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.wire.MemberStatus;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param acceptor this node's acceptor
  * @param members the other members by node id
  * @param leases the leases that this node seeks, holds or watches, by name
- * @param problems why nodes that called this one were refused, and node ids that two processes use
+ * @param problems that this node gave up because of a defect, why nodes that called it were refused, and node ids that two processes use
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record CellDescriptor(
@@ -85,6 +86,10 @@ public record CellDescriptor(
         }
         Map<String, LeaseDescriptor> leases = new TreeMap<>();
         node.leases().forEach((name, status) -> leases.put(name, LeaseDescriptor.of(status)));
+        List<String> problems = new ArrayList<>(view.problems());
+        if (node.isFailed()) {
+            problems.add(0, PaxosLeaseHealthIndicator.GAVE_UP);
+        }
         AcceptorStatus acceptor = node.acceptorStatus();
         return new CellDescriptor(
                 self,
@@ -94,6 +99,6 @@ public record CellDescriptor(
                 new Acceptor(acceptor.state().name(), Iso.millis(acceptor.quarantineRemaining()), acceptor.leases()),
                 members,
                 leases,
-                List.copyOf(view.problems()));
+                problems);
     }
 }

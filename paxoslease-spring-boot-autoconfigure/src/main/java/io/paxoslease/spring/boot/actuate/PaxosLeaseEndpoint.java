@@ -111,6 +111,11 @@ public final class PaxosLeaseEndpoint {
     }
 
     private void requireCandidate(String name) {
+        if (node.isFailed()) {
+            throw new LeaseActionException(
+                    LeaseActionException.CONFLICT,
+                    "Nobody can seek lease '" + name + "' here: " + PaxosLeaseHealthIndicator.GAVE_UP);
+        }
         NodeSettings.LeaseSettings lease = node.settings().leases().get(name);
         if (lease != null && !lease.candidate()) {
             throw new LeaseActionException(

@@ -22,6 +22,9 @@ import org.springframework.boot.health.contributor.Health;
  */
 public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
 
+    /** What is to be told of a node that failed. */
+    static final String GAVE_UP = "this node gave up all its leases because of a defect; restart it";
+
     private static final int MOST_IN_REASON = 3;
 
     private final LeaseNode node;
@@ -45,7 +48,7 @@ public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
         Reachability cell = Reachability.of(node, view);
         List<String> problems = view.problems();
         if (node.isFailed()) {
-            health.down().withDetail("reason", "this node gave up all its leases because of a defect; restart it");
+            health.down().withDetail("reason", GAVE_UP);
         } else if (!cell.refused().isEmpty() || !problems.isEmpty()) {
             health.down().withDetail("reason", reason(cell.refused(), problems));
         } else if (!cell.hasMajority()) {

@@ -7,9 +7,9 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * What holds back readiness: {@code OUT_OF_SERVICE} while this node's acceptor is quarantined, else {@code UP}. A rollout that waits for
- * readiness thus waits until the new acceptor votes before it stops the next one. Nothing that another node can cause belongs here: a
- * lost majority must not take the application out of service.
+ * What holds back readiness: {@code OUT_OF_SERVICE} while this node's acceptor is quarantined, or does not vote any more because of a defect,
+ * else {@code UP}. A rollout that waits for readiness thus waits until the new acceptor votes before it stops the next one. Nothing that
+ * another node can cause belongs here: a lost majority must not take the application out of service.
  */
 public final class QuarantineHealthIndicator extends AbstractHealthIndicator {
 
@@ -28,10 +28,12 @@ public final class QuarantineHealthIndicator extends AbstractHealthIndicator {
     @Override
     protected void doHealthCheck(Health.Builder health) {
         AcceptorStatus acceptor = node.acceptorStatus();
-        if (acceptor.state() == AcceptorState.QUARANTINED) {
-            health.outOfService().withDetail("quarantineRemaining", Iso.millis(acceptor.quarantineRemaining()));
-        } else {
+        if (acceptor.state() != AcceptorState.QUARANTINED) {
             health.up();
+        } else if (node.isFailed()) {
+            health.outOfService().withDetail("reason", PaxosLeaseHealthIndicator.GAVE_UP);
+        } else {
+            health.outOfService().withDetail("quarantineRemaining", Iso.millis(acceptor.quarantineRemaining()));
         }
     }
 }

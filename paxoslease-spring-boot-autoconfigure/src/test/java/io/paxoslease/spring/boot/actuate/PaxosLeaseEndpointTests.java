@@ -498,6 +498,24 @@ class PaxosLeaseEndpointTests {
         }
     }
 
+    /** Otherwise it looks as if it were quarantined. */
+    @Test
+    void aNodeThatGaveUpSaysSoAndStartsNothing() {
+        use(TestNode.ofThree());
+        test.view.problems.add("node-7: another cell");
+        test.node.election("leader");
+        test.voting().defective();
+        PaxosLeaseEndpoint endpoint = new PaxosLeaseEndpoint(test.node, test.view);
+
+        assertThat(endpoint.cell().problems())
+                .containsExactly(
+                        "this node gave up all its leases because of a defect; restart it", "node-7: another cell");
+        assertThatException()
+                .isThrownBy(() -> endpoint.act("leader", "start"))
+                .withMessage(
+                        "Nobody can seek lease 'leader' here: this node gave up all its leases because of a defect; restart it");
+    }
+
     @Test
     void doesNotSayOfALeaseThatCodeAsksForThatCodeHasIt() {
         use(TestNode.ofThree());

@@ -186,6 +186,18 @@ class PaxosLeaseHealthIndicatorTests {
         assertThat(readiness.health().getStatus()).isEqualTo(Status.UP);
     }
 
+    /** How long is not told: it does not end. */
+    @Test
+    void readinessSaysWhyANodeThatGaveUpIsHeldBack() {
+        test.voting().defective();
+
+        Health readiness = new QuarantineHealthIndicator(test.node).health();
+
+        assertThat(readiness.getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+        assertThat(readiness.getDetails()).containsOnlyKeys("reason");
+        assertThat(readiness.getDetails().get("reason")).asString().contains("defect", "restart");
+    }
+
     private Health health() {
         return new PaxosLeaseHealthIndicator(test.node, test.view).health();
     }
