@@ -70,7 +70,8 @@ public final class PaxosLeaseSecurityAutoConfiguration {
 
     /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
     private static RequestMatcher frames(NodeSettings node, @Nullable CellConfiguration cell, Environment environment) {
-        if (!isAcceptor(node)) {
+        boolean overTcpOnly = cell != null && cell.port() == null;
+        if (!isAcceptor(node) || overTcpOnly) {
             return request -> false;
         }
         String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");

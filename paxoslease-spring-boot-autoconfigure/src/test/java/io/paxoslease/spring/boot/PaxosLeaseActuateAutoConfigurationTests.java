@@ -40,10 +40,15 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterR
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslStoreBundle;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 
@@ -425,6 +430,34 @@ class PaxosLeaseActuateAutoConfigurationTests {
                             String.class,
                             () -> "something else that the application made")
                     .run(context -> assertThat(context).hasNotFailed().hasBean("paxosLeaseSecurityFilterChain"));
+        }
+
+        /** What the application has under that path stays as it was. */
+        @Test
+        void opensNothingWhereFramesComeOverTcpOnly() {
+            WebApplicationContextRunner overTcp = new WebApplicationContextRunner()
+                    .withConfiguration(OURS)
+                    .withConfiguration(AutoConfigurations.of(
+                            PaxosLeaseAutoConfiguration.class, ServletWebSecurityAutoConfiguration.class))
+                    .withUserConfiguration(PaxosLeaseAutoConfigurationTests.OwnChannel.class)
+                    .withBean(
+                            SslBundles.class,
+                            () -> new DefaultSslBundleRegistry("cell", SslBundle.of(SslStoreBundle.NONE)))
+                    .withPropertyValues(
+                            "paxoslease.transport=tcp",
+                            "paxoslease.ssl.bundle=cell",
+                            "paxoslease.node-id=a",
+                            "paxoslease.members.a=tls://localhost:7411",
+                            "paxoslease.members.b=tls://localhost:7412",
+                            "paxoslease.members.c=tls://localhost:7413");
+            overTcp.run(context -> assertThat(opensThePathOfFrames(context)).isFalse());
+            overTcp.withPropertyValues("paxoslease.security.shared-secret=sixteen bytes and more")
+                    .run(context -> assertThat(opensThePathOfFrames(context)).isTrue());
+        }
+
+        private static boolean opensThePathOfFrames(ApplicationContext context) {
+            return context.getBean("paxosLeaseSecurityFilterChain", SecurityFilterChain.class)
+                    .matches(new MockHttpServletRequest("POST", "/paxoslease/messages"));
         }
 
         @Test
