@@ -142,7 +142,11 @@ public final class PaxosLeaseMetrics implements MeterBinder {
         }
         synchronized (seen) {
             if (seen.size() >= maxLeases) {
-                return seen.contains(lease) ? lease : OTHER;
+                if (seen.contains(lease)) {
+                    return lease;
+                }
+                registries.forEach(registry -> losses(OTHER, registry));
+                return OTHER;
             }
             if (seen.add(lease)) {
                 registries.forEach(registry -> registerMeters(lease, registry));
@@ -155,9 +159,13 @@ public final class PaxosLeaseMetrics implements MeterBinder {
         return kind.name().toLowerCase(Locale.ROOT);
     }
 
-    /** And the counter of losses, whose increase from nothing to one is to be seen. */
-    private void registerMeters(String lease, MeterRegistry registry) {
+    /** The counter of losses, which is there before the first one: its increase from nothing to one is to be seen. */
+    private static void losses(String lease, MeterRegistry registry) {
         counter(registry, TRANSITIONS, TRANSITIONS_DESCRIPTION, lease, "kind", tag(LeaseTransition.Kind.LOST));
+    }
+
+    private void registerMeters(String lease, MeterRegistry registry) {
+        losses(lease, registry);
         Gauge.builder("paxoslease.lease.held", this, self -> self.held(lease))
                 .description("1 while this node holds the lease, else 0")
                 .tag("lease", lease)

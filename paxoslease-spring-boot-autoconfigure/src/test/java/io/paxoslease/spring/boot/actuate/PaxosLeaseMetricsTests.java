@@ -107,6 +107,21 @@ class PaxosLeaseMetricsTests {
     }
 
     @Test
+    void lossesOfLeasesBeyondTheBoundAreCountedFromNothingToo() {
+        new PaxosLeaseMetrics(test.node, 0).bindTo(registry);
+
+        acquire("job");
+
+        await().untilAsserted(
+                        () -> assertThat(transitions("(other)", "acquired")).isOne());
+        assertThat(registry.get("paxoslease.lease.transitions")
+                        .tags("lease", "(other)", "kind", "lost")
+                        .counter()
+                        .count())
+                .isZero();
+    }
+
+    @Test
     void transitionsAreCountedByLeaseAndKind() {
         metrics();
 
