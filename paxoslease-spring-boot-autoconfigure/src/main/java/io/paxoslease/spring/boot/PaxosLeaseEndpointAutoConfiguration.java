@@ -76,7 +76,7 @@ public final class PaxosLeaseEndpointAutoConfiguration {
             return () -> {
                 if (page.getIfAvailable() == null || endpoint.getIfAvailable() == null) {
                     LOG.warn(
-                            "paxoslease.ui.enabled is true, but the page is not served: it needs the endpoints 'lease' and"
+                            "paxoslease.ui.enabled is true, but the page is not there, or shows nothing: it needs the endpoints 'lease' and"
                                     + " 'leaseui'. Add both to management.endpoints.web.exposure.include.");
                 }
             };

@@ -10,13 +10,16 @@ import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.Transport;
 import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Request;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -238,6 +241,18 @@ class LeaseLogTests {
             assertThat(thread.getName()).isEqualTo("paxoslease-n0-start");
             assertThat(thread.isDaemon()).isTrue();
             await().until(() -> !thread.isAlive());
+        });
+    }
+
+    /** As where a test stops it. */
+    @Test
+    void theEndOfQuarantineIsThatByTheNodesOwnClock() {
+        String words = "is over, its acceptor votes";
+        AtomicReference<Now> now = new AtomicReference<>(new Now(0, System.currentTimeMillis()));
+        member().withBean(NodeClock.class, () -> now::get).run(context -> {
+            await().during(Duration.ofMillis(300)).until(() -> levels(words).isEmpty());
+            now.set(new Now(Duration.ofSeconds(1).toNanos(), System.currentTimeMillis()));
+            await().until(() -> levels(words).size() == 1);
         });
     }
 

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -146,6 +147,21 @@ class PaxosLeaseAutoConfigurationTests {
     @Test
     void aMemberThatListensNowhereDoesNotVote() {
         web.withPropertyValues(MEMBER)
+                .withPropertyValues("paxoslease.max-lease-time=100ms", "paxoslease.lease-time=100ms")
+                .run(context -> {
+                    LeaseNode node = context.getBean(LeaseNode.class);
+                    Duration quarantine = Duration.ofNanos(node.quarantineRemainingNanos());
+                    await().during(quarantine.multipliedBy(3))
+                            .until(() -> node.acceptorState() == AcceptorState.QUARANTINED);
+                });
+    }
+
+    @Test
+    void noMoreDoesAReactiveOne() {
+        new ReactiveWebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class, PaxosLeaseReactiveHttpAutoConfiguration.class))
+                .withPropertyValues(MEMBER)
                 .withPropertyValues("paxoslease.max-lease-time=100ms", "paxoslease.lease-time=100ms")
                 .run(context -> {
                     LeaseNode node = context.getBean(LeaseNode.class);

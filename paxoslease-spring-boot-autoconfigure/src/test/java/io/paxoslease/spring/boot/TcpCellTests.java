@@ -192,6 +192,14 @@ class TcpCellTests {
     }
 
     @Test
+    void whoHasAPortOfItsOwnNeedsNoManagementServer() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            startWithTcp(i, WebApplicationType.NONE, "--paxoslease.endpoint.port=management");
+        }
+        acquireAndRelease(0);
+    }
+
+    @Test
     void whoIsNoMemberListensNowhere() throws Exception {
         for (int i = 0; i < 2; i++) {
             startWithTcp(i, WebApplicationType.NONE);

@@ -16,6 +16,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -32,6 +33,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.MediaType;
@@ -496,6 +498,47 @@ class PaxosLeaseEndpointTests {
                             + leader.settings().nodeId() + "', which leads as far as it knows");
             assertThat(leader.election("leader").isLeader()).isTrue();
         }
+    }
+
+    @Test
+    void infoDoesNotNameALeaderThatIsNotKnown() {
+        use(TestNode.ofThree());
+        test.node.election("leader").start();
+        Info.Builder info = new Info.Builder();
+
+        new LeaseInfoContributor(test.node).contribute(info);
+
+        assertThat(info.build().get("lease"))
+                .asInstanceOf(InstanceOfAssertFactories.MAP)
+                .containsEntry("leases", Map.of("leader", Map.of("state", "SEEKING")));
+    }
+
+    @Test
+    void aLeaseWithSettingsOfItsOwnCanBeStarted() {
+        use(TestNode.ofThree());
+        test.node.election("here");
+
+        assertThat(new PaxosLeaseEndpoint(test.node, test.view)
+                        .act("here", "start")
+                        .state())
+                .isEqualTo("SEEKING");
+    }
+
+    @Test
+    void whatIsStoppedCanBeStoppedAgain() {
+        PaxosLeaseEndpoint endpoint = new PaxosLeaseEndpoint(test.node, test.view);
+        lead();
+
+        assertThat(endpoint.act("leader", "stop").state()).isEqualTo("STOPPED");
+        assertThat(endpoint.act("leader", "stop").state()).isEqualTo("STOPPED");
+    }
+
+    @Test
+    void aMemberOfWhichNothingIsKnownIsNotReachable() {
+        use(TestNode.ofThree());
+
+        assertThat(new PaxosLeaseEndpoint(test.node, test.view).cell().members())
+                .containsEntry("node-2", new CellDescriptor.Member(null, false, null, null, null));
     }
 
     /** Otherwise it looks as if it were quarantined. */

@@ -83,12 +83,12 @@ class PaxosLeaseHealthIndicatorTests {
     @Test
     void isOutOfServiceWhileQuarantined() {
         test.view.reachable("node-2", AcceptorState.VOTING).reachable("node-3", AcceptorState.VOTING);
-        test.clock.advance(Duration.ofMillis(2_500));
+        test.clock.advance(Duration.ofNanos(2_500_000_001L));
 
         assertThat(health().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
         assertThat(health().getDetails())
                 .containsEntry("acceptor", "QUARANTINED")
-                .containsEntry("quarantineRemaining", "PT7.5S")
+                .containsEntry("quarantineRemaining", "PT7.499S")
                 .containsEntry("voting", 2);
 
         test.clock.advance(Duration.ofMillis(7_500));
@@ -122,6 +122,7 @@ class PaxosLeaseHealthIndicatorTests {
 
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails())
+                .containsEntry("reachable", 2)
                 .containsEntry("refused", Map.of("node-3", "its maximum lease time is 20 s, here it is 10 s"))
                 .containsEntry("reason", "node-3: its maximum lease time is 20 s, here it is 10 s");
     }

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
@@ -45,6 +50,18 @@ class PaxosLeaseUiEndpointTests {
             TestServer.around(test)
                     .with("paxoslease.ui.enabled=true", "management.endpoints.web.exposure.include=lease")
                     .run(client -> notFound(client, "/actuator/leaseui"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lease", "leaseui"})
+    @ExtendWith(OutputCaptureExtension.class)
+    void isOfNoUseUnlessBothAreExposed(String exposed, CapturedOutput output) {
+        try (TestNode test = TestNode.standalone()) {
+            TestServer.around(test)
+                    .with("paxoslease.ui.enabled=true", "management.endpoints.web.exposure.include=" + exposed)
+                    .run(client -> {});
+            assertThat(output).contains("it needs the endpoints 'lease' and 'leaseui'");
         }
     }
 

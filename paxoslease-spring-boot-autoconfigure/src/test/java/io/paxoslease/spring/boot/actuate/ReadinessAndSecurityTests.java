@@ -61,9 +61,17 @@ class ReadinessAndSecurityTests {
         TestServer.around(test)
                 .with(
                         "management.endpoint.health.group.readiness.include=ping",
+                        "management.endpoint.health.group.readiness.show-details=always",
                         "management.endpoint.health.probes.add-additional-paths=true")
                 .run(client -> {
-                    status(client, "/actuator/health/readiness", 503);
+                    client.get()
+                            .uri("/actuator/health/readiness")
+                            .exchange()
+                            .expectStatus()
+                            .isEqualTo(503)
+                            .expectBody()
+                            .jsonPath("$.components.paxosleaseQuarantine.details.quarantineRemaining")
+                            .isEqualTo("PT10S");
                     status(client, "/readyz", 503);
                     status(client, "/livez", 200);
 

@@ -69,7 +69,9 @@ final class TestNode implements AutoCloseable {
                         false,
                         true,
                         1_000,
-                        Map.of("not-here", new NodeSettings.LeaseSettings(LEASE_TIME, false, 10))),
+                        Map.of(
+                                "here", new NodeSettings.LeaseSettings(LEASE_TIME, true, 10),
+                                "not-here", new NodeSettings.LeaseSettings(LEASE_TIME, false, 10))),
                 new Silence());
         test.node.openAcceptor();
         test.node.start();

@@ -15,6 +15,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullAndEmptySource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.web.util.ContentCachingResponseWrapper;
@@ -132,7 +134,7 @@ class PaxosLeaseServletTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"GET", "PUT", "DELETE", "OPTIONS", "PATCH", "FROBNICATE"})
+    @ValueSource(strings = {"GET", "PUT", "DELETE", "OPTIONS", "PATCH", "FROBNICATE", "post"})
     void refusesOtherMethods(String method) throws Exception {
         RawSender.Response response =
                 send(method + " /paxoslease/messages HTTP/1.1\r\nHost: x\r\n" + TYPE + "Content-Length: 0\r\n\r\n");
@@ -141,7 +143,7 @@ class PaxosLeaseServletTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "/", "/other", "/messages/", "/messages/x"})
+    @ValueSource(strings = {"", "/", "/other", "/messages/", "/messages/x", "/x/messages"})
     void refusesOtherPaths(String path) throws Exception {
         assertThat(send(post("x").replace("/messages", path)).status()).isEqualTo(404);
     }
@@ -450,8 +452,12 @@ class PaxosLeaseServletTests {
     }
 
     private TomcatNode behind(Filter filter) {
+        return behind(filter, FrameOrigin.ANYWHERE);
+    }
+
+    private TomcatNode behind(Filter filter, FrameOrigin origin) {
         PaxosLeaseServlet servlet =
-                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)));
+                new PaxosLeaseServlet(() -> TomcatNode.handler(frame -> new FrameReply(200, frame)), origin);
         return closing(TomcatNode.start(servlet, true, factory -> {}, context -> {
             FilterRegistration.Dynamic registration = context.addFilter("filter", filter);
             registration.addMappingForUrlPatterns(null, false, "/*");
@@ -481,6 +487,51 @@ class PaxosLeaseServletTests {
                 .write(post("x".repeat(TomcatNode.MAX_FRAME_BYTES + 1)))
                 .response();
         assertThat(refusal.status()).isEqualTo(413);
+    }
+
+    /** As that of a Unix domain socket. Java takes nothing for the name of the loopback interface. */
+    @ParameterizedTest
+    @NullAndEmptySource
+    void whatHasNoAddressIsNotOfThisMachine(String address) throws Exception {
+        TomcatNode node = behind(
+                (request, response, chain) -> chain.doFilter(
+                        new HttpServletRequestWrapper((HttpServletRequest) request) {
+                            @Override
+                            public String getLocalAddr() {
+                                return address;
+                            }
+                        },
+                        response),
+                FrameOrigin.OWN_MACHINE);
+        assertThat(sender(node).write(post("a frame")).response().status()).isEqualTo(409);
+    }
+
+    @Test
+    void anEmptyListOfCertificatesIsNone() throws Exception {
+        TomcatNode node = behind(
+                (request, response, chain) -> {
+                    request.setAttribute("jakarta.servlet.request.X509Certificate", new X509Certificate[0]);
+                    chain.doFilter(request, response);
+                },
+                FrameOrigin.CERTIFIED);
+        assertThat(sender(node).write(post("a frame")).response().status()).isEqualTo(409);
+    }
+
+    /** Read as a text, and in two wrappers. */
+    @Test
+    void readsTheBodyOfAFilterBehindTheWrapperOfAnother() throws Exception {
+        TomcatNode node = behind((request, response, chain) -> {
+            byte[] text = request.getReader().readLine().getBytes(StandardCharsets.US_ASCII);
+            ServletInputStream body = new BodyOfAFilter(new ByteArrayInputStream(text));
+            HttpServletRequest read = new HttpServletRequestWrapper((HttpServletRequest) request) {
+                @Override
+                public ServletInputStream getInputStream() {
+                    return body;
+                }
+            };
+            chain.doFilter(new HttpServletRequestWrapper(read), response);
+        });
+        assertThat(sender(node).write(post("a frame")).response().body()).isEqualTo("a frame");
     }
 
     /** As one does that logs answers: it passes on what was written when the servlet returned. */

@@ -75,9 +75,13 @@ class PaxosLeaseWebFilterTests {
 
     /** A sender of a large frame that the server has begun to read. */
     private RawSender begun() throws Exception {
+        return begun("Content-Length: 50000");
+    }
+
+    private RawSender begun(String length) throws Exception {
         String goOn = "HTTP/1.1 100 Continue\r\n\r\n";
         RawSender sender = sender();
-        sender.write(START + TYPE + "Expect: 100-continue\r\nContent-Length: 50000\r\n\r\n");
+        sender.write(START + TYPE + "Expect: 100-continue\r\n" + length + "\r\n\r\n");
         assertThat(sender.in.readNBytes(goOn.length()))
                 .asString(StandardCharsets.UTF_8)
                 .isEqualTo(goOn);
@@ -233,10 +237,10 @@ class PaxosLeaseWebFilterTests {
     void givesUpASlowSender() throws Exception {
         echo(Duration.ofMillis(300), 64);
         try (RawSender sender = sender()) {
-            assertThat(sender.write(START + TYPE + "Content-Length: 20\r\n\r\nx")
-                            .response()
-                            .status())
-                    .isEqualTo(408);
+            RawSender.Response response =
+                    sender.write(START + TYPE + "Content-Length: 20\r\n\r\nx").response();
+            assertThat(response.status()).isEqualTo(408);
+            assertThat(response.closes()).isTrue();
         }
     }
 
@@ -255,6 +259,40 @@ class PaxosLeaseWebFilterTests {
             for (RawSender each : new RawSender[] {first, second}) {
                 assertThat(each.write("x".repeat(50_000)).response().status()).isEqualTo(200);
             }
+        }
+    }
+
+    @Test
+    void aFrameOfUnknownLengthCountsAsALargeOne() throws Exception {
+        echo(Duration.ofSeconds(30), 1);
+        try (RawSender unknown = begun("Transfer-Encoding: chunked");
+                RawSender large = sender()) {
+            assertThat(large.write(post("x".repeat(50_000))).response().status())
+                    .isEqualTo(503);
+            assertThat(unknown.write("1\r\nx\r\n0\r\n\r\n").response().body()).isEqualTo("x");
+        }
+    }
+
+    @Test
+    void answersTheLargestFrame() throws Exception {
+        echo(Duration.ofSeconds(30), 64);
+        String largest = "x".repeat(TomcatNode.MAX_FRAME_BYTES);
+        try (RawSender sender = sender()) {
+            assertThat(sender.write(post(largest)).response().body()).isEqualTo(largest);
+        }
+    }
+
+    @Test
+    void answersAnEmptyFrame() throws Exception {
+        start(new PaxosLeaseWebFilter(
+                "/paxoslease/messages",
+                TomcatNode.handler(frame -> new FrameReply(400, new byte[] {'0'})),
+                exchange -> true,
+                FrameOrigin.ANYWHERE,
+                Duration.ofSeconds(10),
+                64));
+        try (RawSender sender = sender()) {
+            assertThat(sender.write(post("")).response().status()).isEqualTo(400);
         }
     }
 
