@@ -92,8 +92,9 @@ final class AcceptorServers {
     /** Whether anybody can call them. Not where the web application has neither a server of its own nor one that it is deployed in. */
     boolean canBeCalled() {
         return !has(PaxosLeaseAutoConfiguration.CHANNEL)
-                || !cell.answersIn(Port.APPLICATION)
+                || !cell.answersOverHttp()
                 || cell.answersOverTcp()
+                || (cell.answersIn(Port.MANAGEMENT) && has(MANAGEMENT_SERVER))
                 || (has(PaxosLeaseHttpAutoConfiguration.SERVLET)
                         ? PaxosLeaseHttpAutoConfiguration.isRegistered(context)
                         : context instanceof WebServerApplicationContext);

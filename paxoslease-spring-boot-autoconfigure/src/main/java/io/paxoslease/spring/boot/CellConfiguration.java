@@ -93,9 +93,14 @@ record CellConfiguration(
                 : configured;
     }
 
+    /** Whether this node answers other nodes in a web server. */
+    boolean answersOverHttp() {
+        return !standalone() && isAcceptor() && port != null;
+    }
+
     /** Whether this node answers other nodes in that web server. */
     boolean answersIn(Port server) {
-        return !standalone() && isAcceptor() && port == server;
+        return answersOverHttp() && port == server;
     }
 
     private static final class Builder {

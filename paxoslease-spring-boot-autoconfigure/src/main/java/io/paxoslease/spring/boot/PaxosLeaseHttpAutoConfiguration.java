@@ -5,6 +5,7 @@ import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameServer;
 import jakarta.servlet.Servlet;
+import jakarta.servlet.ServletContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -32,9 +33,10 @@ public final class PaxosLeaseHttpAutoConfiguration {
 
     /** Whether a web server took the servlet: one of the application's own, or one that it is deployed in. A mock of one takes nothing. */
     static boolean isRegistered(ApplicationContext context) {
-        return context instanceof WebApplicationContext web
-                && web.getServletContext() != null
-                && web.getServletContext().getServletRegistration(SERVLET) != null;
+        ServletContext server = context instanceof WebApplicationContext web ? web.getServletContext() : null;
+        return server != null
+                && (server.getServletRegistration(SERVLET) != null
+                        || server.getServletRegistration(PaxosLeaseManagementHttpConfiguration.SERVLET) != null);
     }
 
     /** The servlet, or nothing where the acceptor does not answer: decided here and not by a condition, and not logged as a disabled servlet. */

@@ -20,11 +20,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.util.ReflectionTestUtils;
@@ -43,6 +47,9 @@ class PaxosLeaseAutoConfigurationTests {
         "paxoslease.members.b=http://localhost:18082",
         "paxoslease.members.c=http://localhost:18083"
     };
+
+    /** A quarantine that a test can wait for. */
+    private static final String[] SHORT = {"paxoslease.max-lease-time=100ms", "paxoslease.lease-time=100ms"};
 
     private final ApplicationContextRunner plain = new ApplicationContextRunner().withConfiguration(OURS);
     private final WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(OURS);
@@ -147,13 +154,8 @@ class PaxosLeaseAutoConfigurationTests {
     @Test
     void aMemberThatListensNowhereDoesNotVote() {
         web.withPropertyValues(MEMBER)
-                .withPropertyValues("paxoslease.max-lease-time=100ms", "paxoslease.lease-time=100ms")
-                .run(context -> {
-                    LeaseNode node = context.getBean(LeaseNode.class);
-                    Duration quarantine = Duration.ofNanos(node.quarantineRemainingNanos());
-                    await().during(quarantine.multipliedBy(3))
-                            .until(() -> node.acceptorState() == AcceptorState.QUARANTINED);
-                });
+                .withPropertyValues(SHORT)
+                .run(PaxosLeaseAutoConfigurationTests::assertDoesNotVote);
     }
 
     @Test
@@ -162,13 +164,26 @@ class PaxosLeaseAutoConfigurationTests {
                 .withConfiguration(AutoConfigurations.of(
                         PaxosLeaseAutoConfiguration.class, PaxosLeaseReactiveHttpAutoConfiguration.class))
                 .withPropertyValues(MEMBER)
-                .withPropertyValues("paxoslease.max-lease-time=100ms", "paxoslease.lease-time=100ms")
-                .run(context -> {
-                    LeaseNode node = context.getBean(LeaseNode.class);
-                    Duration quarantine = Duration.ofNanos(node.quarantineRemainingNanos());
-                    await().during(quarantine.multipliedBy(3))
-                            .until(() -> node.acceptorState() == AcceptorState.QUARANTINED);
-                });
+                .withPropertyValues(SHORT)
+                .run(PaxosLeaseAutoConfigurationTests::assertDoesNotVote);
+    }
+
+    @Test
+    void noMoreDoesOneThatWouldAnswerInTheManagementServer() {
+        web.withConfiguration(AutoConfigurations.of(
+                        ManagementContextAutoConfiguration.class,
+                        EndpointAutoConfiguration.class,
+                        WebEndpointAutoConfiguration.class))
+                .withPropertyValues(MEMBER)
+                .withPropertyValues(SHORT)
+                .withPropertyValues("paxoslease.endpoint.port=management")
+                .run(PaxosLeaseAutoConfigurationTests::assertDoesNotVote);
+    }
+
+    private static void assertDoesNotVote(ApplicationContext context) {
+        LeaseNode node = context.getBean(LeaseNode.class);
+        Duration quarantine = Duration.ofNanos(node.quarantineRemainingNanos());
+        await().during(quarantine.multipliedBy(3)).until(() -> node.acceptorState() == AcceptorState.QUARANTINED);
     }
 
     @Test
