@@ -47,7 +47,6 @@ public final class PaxosLeaseHttpAutoConfiguration {
         ServletRegistrationBean<PaxosLeaseServlet> registration = new ServletRegistrationBean<>(
                 new PaxosLeaseServlet(() -> server, cell.origin()), cell.basePath() + FrameChannels.PATH);
         registration.setName(name);
-        registration.setLoadOnStartup(1);
         return registration;
     }
 }

@@ -49,7 +49,7 @@ public final class PaxosLeaseEndpointWebExtension {
             return endpoint.cell();
         }
         LeaseDescriptor lease = endpoint.lease(String.join("/", path));
-        if (lease != null || path.length == 1) {
+        if (lease != null) {
             return lease;
         }
         int last = path.length - 1;

@@ -139,9 +139,7 @@ public final class PaxosLeaseServlet extends HttpServlet {
         while (request.getContentLengthLong() >= 0 && !body.isComplete() && input.available() > 0) {
             body.readSome();
         }
-        if (body.isTooLarge()) {
-            refuseUnread(request, response, handler.oversized());
-        } else if (body.isComplete()) {
+        if (body.isComplete()) {
             reply(response, handler, body);
         } else if (!slowBodies.tryAcquire()) {
             refuseUnread(
@@ -290,7 +288,6 @@ public final class PaxosLeaseServlet extends HttpServlet {
 
         @Override
         public void onAllDataRead() {
-            body.end();
             answer(() -> reply(response, handler, body));
         }
 

@@ -53,18 +53,14 @@ final class RequestBody {
     void readSome() throws IOException {
         if (count == buffer.length) {
             int limit = length < 0 ? maxBytes + 1 : (int) length;
-            buffer = Arrays.copyOf(buffer, Math.min(limit, 2 * Math.max(count, FIRST_BYTES)));
+            buffer = Arrays.copyOf(buffer, Math.min(limit, 2 * count));
         }
         int read = input.read(buffer, count, buffer.length - count);
         if (read < 0) {
-            end();
+            ended = true;
         } else {
             count += read;
         }
-    }
-
-    void end() {
-        ended = true;
     }
 
     byte[] bytes() {
