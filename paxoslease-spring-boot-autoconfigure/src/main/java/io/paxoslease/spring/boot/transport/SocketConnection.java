@@ -141,19 +141,16 @@ final class SocketConnection {
     }
 
     /**
-     * Puts an exchange on the connection. Does not fail: a connection that cannot be written to shows that when it is read.
+     * Puts an exchange on the connection. A connection that is lost shows that when it is read.
      *
      * @return whether the selector waits for the right thing already
+     * @throws SSLException if no handshake can begin
      */
-    boolean send(Exchange next, ByteBuffer request, ReplyParser answer) {
+    boolean send(Exchange next, ByteBuffer request, ReplyParser answer) throws SSLException {
         exchange = next;
         reply = answer;
         unwritten = opensOnly ? NOTHING : request;
-        try {
-            return write();
-        } catch (SSLException shownWhenRead) {
-            return true;
-        }
+        return write();
     }
 
     private boolean write() throws SSLException {

@@ -210,6 +210,9 @@ final class SocketMember {
             if (!connection.send(exchange, protocol.request(exchange.frame), protocol.newParser())) {
                 channel.wakeUp();
             }
+        } catch (SSLException noHandshake) {
+            drop(connection);
+            fail(exchange, url.notTrusted(noHandshake));
         } catch (RuntimeException | OutOfMemoryError failure) {
             // It is neither idle nor in use.
             drop(connection);

@@ -308,6 +308,24 @@ class HttpsFrameChannelTests {
         assertThat(failure(stage.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS))).contains("no answer from ");
     }
 
+    /** As where the security settings of the JVM leave no version of TLS: nobody could say so later. */
+    @Test
+    void saysAtOnceThatNoHandshakeCanBegin() throws Exception {
+        PeerServer server = server(PeerServer.Peer::echo);
+        MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
+        SocketFrameChannel channel =
+                closing(FrameChannels.create("n1", Map.of(), "/paxoslease", 200_000, () -> context));
+        channel.add("n2", new HttpProtocol(url, 200_000, () -> context) {
+            @Override
+            String[] tlsVersions(SSLContext context) {
+                return new String[] {"SSLv3"};
+            }
+        });
+        assertThat(timelyFailure(channel, LONG))
+                .startsWith("no secure connection to " + server.url() + "/paxoslease/messages: ")
+                .contains("No appropriate protocol");
+    }
+
     @Test
     void trustsWhatTheJvmTrustsByDefault() throws Exception {
         PeerServer server = server(PeerServer.Peer::echo);
