@@ -24,8 +24,8 @@ final class PlainStream implements ByteStream {
     public void write(ByteBuffer from) throws IOException {
         if (from.hasRemaining()) {
             socket.write(from);
-            full = from.hasRemaining();
         }
+        full = from.hasRemaining();
     }
 
     @Override
