@@ -263,7 +263,8 @@ final class Campaigner {
     }
 
     void endWithout(Candidacy candidacy, Claim claim, Now now, Output out) {
-        String reason = candidacy.isHeldHere() ? TAKEN_HERE : candidacy.lastReason;
+        boolean waited = candidacy.isHeldHere() || candidacy.firstClaim() != claim;
+        String reason = waited ? TAKEN_HERE : candidacy.lastReason;
         end(candidacy, claim, now, out);
         out.notices.add(new Notice.Unavailable(claim, reason));
     }

@@ -282,11 +282,12 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
             if (granting != null && granting != Thread.currentThread()) {
                 granting.interrupt();
             }
+            // First: where no thread can be had, what follows fails.
+            worker.allowCoreThreadTimeOut(true);
             role.execute(() -> {
                 revoke();
                 afterwards.run();
             });
-            worker.allowCoreThreadTimeOut(true);
         }
 
         /** On the role's thread, or while that waits for it. */
