@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.BindException;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -204,9 +205,14 @@ class TcpFrameServerTests {
             TcpFrameServer server = server(
                     TomcatNode.handler(frame -> new FrameReply(200, new byte[TomcatNode.MAX_FRAME_BYTES])), PATIENT);
             TcpSender greedy = sender(server);
+            // So many at once that more has come than the frame whose answer cannot be written.
+            ByteBuffer frames = ByteBuffer.allocate(10_000 * Integer.BYTES);
+            while (frames.hasRemaining()) {
+                frames.putInt(0);
+            }
             assertThatIOException().isThrownBy(() -> {
-                for (int i = 0; i < 10_000; i++) {
-                    greedy.write(frame(1_000));
+                for (int i = 0; i < 1_000; i++) {
+                    greedy.out.write(frames.array());
                 }
             });
         }
