@@ -311,6 +311,19 @@ class LeaseEngineTests {
             assertThat(out.notices).containsExactly(new Notice.Unavailable(claim, "no majority of the cell answered"));
         }
 
+        /** The one before it rests: nobody is asked. */
+        @Test
+        void thatNobodyBeganIsNotTheReasonOfAClaimThatWaitedForAnother() {
+            Claim standing = Claim.standing("r", LEASE, 0);
+            take(standing);
+            engine.resign(standing, at(2), out);
+            Claim next = Claim.patient("r", LEASE, at(20).nanos());
+            engine.submit(next, at(3), out);
+            engine.onTime(at(20), out);
+            assertThat(out.notices)
+                    .endsWith(new Notice.Unavailable(next, "this node itself seeks or holds the lease already"));
+        }
+
         @Test
         void thatIsWonTellsHowLongTheAttemptTook() {
             engine.submit(Claim.patient("r", LEASE, LEASE), at(5_000), out);
