@@ -718,6 +718,13 @@ class FrameTransportTests {
         /** Else the next hello would follow at once, and so on. */
         @Test
         void aSessionWithoutANumber() throws Exception {
+            assertThat(verdictWithoutASession(200, AnswerFrame.Status.NEW_SESSION, "")
+                            .kind())
+                    .isEqualTo(Verdict.Kind.LOST);
+        }
+
+        /** On an answer to a hello that names none. */
+        private static Verdict verdictWithoutASession(int httpStatus, AnswerFrame.Status status, String reason) {
             RequestFrame hello = Samples.hello(Samples.NODE_1, PEER, 1);
             AnswerFrame answer = new AnswerFrame(
                     hello.cell(),
@@ -726,16 +733,13 @@ class FrameTransportTests {
                     RequestFrame.NO_SESSION,
                     hello.fingerprint(),
                     hello.sequence(),
-                    AnswerFrame.Status.NEW_SESSION,
-                    "",
+                    status,
+                    reason,
                     AcceptorState.VOTING,
                     0,
                     List.of());
-            FrameReply reply = new FrameReply(200, FrameCodec.encode(answer, List.of(), null, 4_096));
-            assertThat(new AnswerCheck(Samples.settings(), null)
-                            .judge(reply, hello)
-                            .kind())
-                    .isEqualTo(Verdict.Kind.LOST);
+            FrameReply reply = new FrameReply(httpStatus, FrameCodec.encode(answer, List.of(), null, 4_096));
+            return new AnswerCheck(Samples.settings(), null).judge(reply, hello);
         }
 
         private static FrameReply ok(RequestFrame asked, Incarnation sender, long session) {
@@ -782,22 +786,7 @@ class FrameTransportTests {
 
         @Test
         void aReasonThatWouldForgeALine() {
-            RequestFrame hello = Samples.hello(Samples.NODE_1, PEER, 1);
-            AnswerFrame refusal = new AnswerFrame(
-                    hello.cell(),
-                    Samples.NODE_2,
-                    hello.sender(),
-                    RequestFrame.NO_SESSION,
-                    hello.fingerprint(),
-                    hello.sequence(),
-                    AnswerFrame.Status.REFUSED,
-                    "no\nERROR all is lost",
-                    AcceptorState.VOTING,
-                    0,
-                    List.of());
-            FrameReply reply = new FrameReply(409, FrameCodec.encode(refusal, List.of(), null, 4_096));
-            assertThat(new AnswerCheck(Samples.settings(), null)
-                            .judge(reply, hello)
+            assertThat(verdictWithoutASession(409, AnswerFrame.Status.REFUSED, "no\nERROR all is lost")
                             .problem())
                     .isEqualTo("no?ERROR all is lost");
         }

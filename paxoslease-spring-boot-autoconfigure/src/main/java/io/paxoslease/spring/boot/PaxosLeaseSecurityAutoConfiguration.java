@@ -70,8 +70,7 @@ public final class PaxosLeaseSecurityAutoConfiguration {
 
     /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
     private static RequestMatcher frames(NodeSettings node, @Nullable CellConfiguration cell, Environment environment) {
-        boolean overTcpOnly = cell != null && cell.port() == null;
-        if (!isAcceptor(node) || overTcpOnly) {
+        if (!isAcceptor(node) || (cell != null && !cell.answersOverHttp())) {
             return request -> false;
         }
         String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
