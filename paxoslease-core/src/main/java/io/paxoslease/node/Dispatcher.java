@@ -63,6 +63,9 @@ final class Dispatcher implements AutoCloseable {
     /** How many of those have a thread of their own. */
     private int atOnce;
 
+    /** Why no thread could be had, until that is told. */
+    private @Nullable Throwable noThread;
+
     private boolean closed;
 
     Dispatcher(String nodeId) {
@@ -94,8 +97,25 @@ final class Dispatcher implements AutoCloseable {
         summonIfNeeded();
     }
 
-    /** For the case that there was no thread to be had for what was given before; false if there is still none. */
-    synchronized boolean summonIfNeeded() {
+    /**
+     * To be called now and then, with no lock held, for the case that there was no thread to be had for what was given before. Tells of that, because
+     * a log that blocks would hold up whoever gave it; false if there is still none.
+     */
+    boolean tryAgain() {
+        boolean enough;
+        Throwable untold;
+        synchronized (this) {
+            enough = summonIfNeeded();
+            untold = noThread;
+            noThread = null;
+        }
+        if (untold != null) {
+            complain(untold);
+        }
+        return enough;
+    }
+
+    private boolean summonIfNeeded() {
         if (tasks.isEmpty()) {
             return true;
         }
@@ -141,9 +161,9 @@ final class Dispatcher implements AutoCloseable {
                 runSafely(null, code);
                 endedAtOnce();
             });
-        } catch (RuntimeException | Error noThread) {
-            complain(noThread);
+        } catch (RuntimeException | Error failure) {
             synchronized (this) {
+                noThread = failure;
                 executeFirst(code);
                 endedAtOnce();
             }
@@ -166,22 +186,19 @@ final class Dispatcher implements AutoCloseable {
             worker = new Worker();
             threads.execute(worker);
             return worker;
-        } catch (RuntimeException | Error noThread) {
+        } catch (RuntimeException | Error failure) {
             // Thrown on it would take the task along that a worker has just begun.
-            complain(noThread);
+            noThread = failure;
             return null;
         }
     }
 
     /** Where threads run short, each task may find none. */
-    private void complain(Throwable noThread) {
+    private void complain(Throwable why) {
         long nowNanos = System.nanoTime();
         if (nowNanos - complainAtNanos >= 0) {
             complainAtNanos = nowNanos + COMPLAINT_NANOS;
-            logSafely(
-                    Level.ERROR,
-                    () -> "No thread can be had to tell the application what became of its leases",
-                    noThread);
+            logSafely(Level.ERROR, () -> "No thread can be had to tell the application what became of its leases", why);
         }
     }
 

@@ -66,8 +66,10 @@ final class NodeLoop {
     private volatile long timerWakesNanos;
     private volatile boolean closed;
     private volatile boolean failed;
-    /** Why, until that was told. With the lock held. */
-    private @Nullable Throwable untold;
+    /** Why, until that was told. */
+    private volatile @Nullable Throwable untold;
+    /** Why not every loss could be told. */
+    private volatile @Nullable Throwable untellable;
 
     NodeLoop(
             Incarnation self,
@@ -318,7 +320,8 @@ final class NodeLoop {
     OptionalLong onTime() {
         boolean performed = run(engine::onTime);
         // Also of a node that has failed, for what is still to be told.
-        dispatcher.summonIfNeeded();
+        tellDefect();
+        dispatcher.tryAgain();
         if (!performed) {
             return OptionalLong.empty();
         }
@@ -346,11 +349,9 @@ final class NodeLoop {
             if (impossible != null) {
                 failAndTell(impossible);
             }
-            if (failed) {
-                locked(this::tellDefect);
-            }
+            tellDefect();
             performPosted();
-            return dispatcher.summonIfNeeded();
+            return dispatcher.tryAgain();
         } catch (RuntimeException | Error another) {
             return false;
         }
@@ -424,42 +425,55 @@ final class NodeLoop {
             // It shares its names with the proposer.
             acceptor.silence();
         }
-        if (timer.isAlive() && Thread.currentThread() != timer) {
+        if (timer.isAlive()) {
             LockSupport.unpark(timer);
         } else {
-            tellDefect();
+            loseAll();
         }
     }
 
+    /** The losses first, and the line without the lock: a log may block. */
     private void tellDefect() {
         Throwable impossible = untold;
         if (impossible == null) {
             return;
         }
-        Throwable untellable = loseAll(engine::candidacies);
-        // One by one: the defect may have left one of them such that it cannot be looked at.
-        for (int i = 0; i < engine.slots(); i++) {
-            int slot = i;
-            Throwable another = loseAll(() -> engine.parked(slot, slot + 1));
-            untellable = untellable == null ? another : untellable;
-        }
-        untold = null;
+        locked(this::loseAll);
         logSafely(
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",
                 impossible);
-        if (untellable != null) {
-            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", untellable);
+        Throwable another = untellable;
+        if (another != null) {
+            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", another);
+        }
+        untold = null;
+    }
+
+    private void loseAll() {
+        lose(engine::candidacies);
+        // One by one: the defect may have left one of them such that it cannot be looked at.
+        for (int i = 0; i < engine.slots(); i++) {
+            int slot = i;
+            lose(() -> engine.parked(slot, slot + 1));
         }
     }
 
-    /** Where memory is short, some losses told are better than none: answers why not all could be told, null if all were. */
-    private @Nullable Throwable loseAll(Supplier<Collection<Candidacy>> candidacies) {
+    /** Where memory is short, some losses told are better than none. */
+    private void lose(Supplier<Collection<Candidacy>> candidacies) {
         try {
-            loseAll(candidacies.get());
-            return null;
+            for (Candidacy candidacy : candidacies.get()) {
+                for (Claim claim : candidacy.claims) {
+                    Tenure tenure = claim.tenure;
+                    claim.tenure = null;
+                    claim.result.complete(Optional.empty());
+                    if (tenure != null) {
+                        news.tellLost(claim, tenure);
+                    }
+                }
+            }
         } catch (RuntimeException | Error defect) {
-            return defect;
+            untellable = untellable == null ? defect : untellable;
         }
     }
 
@@ -469,19 +483,6 @@ final class NodeLoop {
             LOG.log(level, message, failure);
         } catch (RuntimeException | Error unheard) {
             // nobody is left to tell
-        }
-    }
-
-    private void loseAll(Collection<Candidacy> candidacies) {
-        for (Candidacy candidacy : candidacies) {
-            for (Claim claim : candidacy.claims) {
-                Tenure tenure = claim.tenure;
-                claim.tenure = null;
-                claim.result.complete(Optional.empty());
-                if (tenure != null) {
-                    news.tellLost(claim, tenure);
-                }
-            }
         }
     }
 }

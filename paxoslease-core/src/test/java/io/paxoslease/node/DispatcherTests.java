@@ -86,8 +86,29 @@ class DispatcherTests {
         })) {
             for (int i = 0; i < 3; i++) {
                 dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> {})));
+                dispatcher.tryAgain();
             }
             assertThat(lines).containsExactly("No thread can be had to tell the application what became of its leases");
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    /** Whoever gives a task holds the lock of the node, and the log may block. */
+    @Test
+    void saysThatThreadsRunShortWhereNobodyWaitsForIt() {
+        logger.addHandler(collector);
+        try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+            throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+        })) {
+            whenLogged = () -> lines.add(Thread.holdsLock(dispatcher) ? "under the lock" : "free");
+            dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> {})));
+            dispatcher.executeAtOnce(() -> {});
+            assertThat(lines).isEmpty();
+
+            dispatcher.tryAgain();
+
+            assertThat(lines).hasSize(2).last().isEqualTo("free");
         } finally {
             logger.removeHandler(collector);
         }
@@ -121,7 +142,7 @@ class DispatcherTests {
         })) {
             dispatcher.dispatch(news);
             while (told.isEmpty() && !Thread.currentThread().isInterrupted()) {
-                dispatcher.summonIfNeeded();
+                dispatcher.tryAgain();
             }
             dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> told.add("next"))));
 

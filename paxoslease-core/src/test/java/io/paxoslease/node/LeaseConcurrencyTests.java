@@ -817,7 +817,7 @@ class LeaseConcurrencyTests {
                 assertThat(order).isEmpty();
                 assertThat(dispatcher.awaitIdle(Duration.ZERO)).isFalse();
 
-                dispatcher.summonIfNeeded();
+                dispatcher.tryAgain();
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
                 dispatch(dispatcher, "key", () -> order.add("second"));
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
@@ -847,8 +847,8 @@ class LeaseConcurrencyTests {
                 });
                 assertThat(blocked.await(60, TimeUnit.SECONDS)).isTrue();
                 dispatch(dispatcher, "free", other::countDown);
-                assertThat(dispatcher.summonIfNeeded()).isFalse();
-                assertThat(dispatcher.summonIfNeeded()).isTrue();
+                assertThat(dispatcher.tryAgain()).isFalse();
+                assertThat(dispatcher.tryAgain()).isTrue();
 
                 assertThat(other.await(10, TimeUnit.SECONDS)).isTrue();
                 assertThat(asked).hasValue(4);

@@ -1251,6 +1251,47 @@ class LeaseNodeTests {
         }
     }
 
+    /** What the application does with a lease must end although nobody can be told why. */
+    @Test
+    @Timeout(60)
+    void aDefectIsToldAlthoughTheLogBlocks() throws InterruptedException {
+        AtomicBoolean planted = new AtomicBoolean();
+        NodeClock broken = () -> planted.getAndSet(false) ? null : NodeClock.SYSTEM.now();
+        CountDownLatch logged = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        List<LogRecord> lines = new CopyOnWriteArrayList<>();
+        Handler stuck = new LineHandler(lines) {
+            @Override
+            public void publish(LogRecord line) {
+                logged.countDown();
+                try {
+                    awaitSafely(mayGoOn);
+                } finally {
+                    super.publish(line);
+                }
+            }
+        };
+        Logger logger = Logger.getLogger(NodeLoop.class.getName());
+        logger.addHandler(stuck);
+        try (LeaseNode solo = new LeaseNode(
+                NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+            solo.openAcceptor();
+            solo.start();
+            CountDownLatch lost = new CountDownLatch(1);
+            solo.tryAcquire("job", TIME).orElseThrow().onLost(lost::countDown);
+            planted.set(true);
+
+            assertThat(logged.await(30, TimeUnit.SECONDS)).isTrue();
+
+            assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(solo.leases()).containsOnlyKeys("job");
+            assertThat(lines).as("what the log has let go").isEmpty();
+        } finally {
+            mayGoOn.countDown();
+            logger.removeHandler(stuck);
+        }
+    }
+
     /** Whoever releases a lease with too little stack left may catch the error and go on. */
     @Test
     @Timeout(60)
@@ -1623,7 +1664,7 @@ class LeaseNodeTests {
                 Map.of());
     }
 
-    private static final class LineHandler extends Handler {
+    private static class LineHandler extends Handler {
         private final List<LogRecord> lines;
 
         LineHandler(List<LogRecord> lines) {
