@@ -151,18 +151,6 @@ class ValueTests {
             assertThat(OWNER).hasToString("n1/0000000000000abc");
             assertThat(new Ballot(7, OWNER).toString()).contains("7").contains("n1");
         }
-
-        @Test
-        void effectsTellTheirResource() {
-            Tenure tenure = new Tenure("job", new Ballot(7, OWNER), 7, 1, new Deadline(1, 1));
-            List<Effect> effects = List.of(
-                    new Effect.Broadcast(new PrepareRequest("job", new Ballot(7, OWNER), 1)),
-                    new Effect.Acquired(tenure),
-                    new Effect.Extended(tenure),
-                    new Effect.Lost(tenure),
-                    new Effect.Released(tenure));
-            assertThat(effects).allMatch(effect -> effect.resource().equals("job"));
-        }
     }
 
     @Nested
