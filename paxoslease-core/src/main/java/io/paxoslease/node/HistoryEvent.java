@@ -4,6 +4,7 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Deadline;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.Tenure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -56,24 +57,20 @@ public record HistoryEvent(
         rejectedBy = List.copyOf(rejectedBy);
     }
 
-    private static HistoryEvent of(Kind kind, Now now, long token, @Nullable Deadline heldUntil) {
-        return new HistoryEvent(kind, 1, now, now, token, heldUntil, null, null, List.of());
+    private static HistoryEvent of(Kind kind, Now now, Tenure tenure, @Nullable Deadline heldUntil) {
+        return new HistoryEvent(kind, 1, now, now, tenure.token(), heldUntil, null, null, List.of());
+    }
+
+    private static HistoryEvent of(Kind kind, Now now, Tenure tenure) {
+        return of(kind, now, tenure, tenure.deadline());
     }
 
     /** What a notice says, null if it says nothing about a lease. */
     static @Nullable HistoryEvent of(Notice notice, Now now, Cell cell) {
         if (notice instanceof Notice.Acquired acquired) {
-            return of(
-                    Kind.ACQUIRED,
-                    now,
-                    acquired.tenure().token(),
-                    acquired.tenure().deadline());
+            return of(Kind.ACQUIRED, now, acquired.tenure());
         } else if (notice instanceof Notice.Extended extended) {
-            return of(
-                    Kind.EXTENDED,
-                    now,
-                    extended.tenure().token(),
-                    extended.tenure().deadline());
+            return of(Kind.EXTENDED, now, extended.tenure());
         } else if (notice instanceof Notice.ExtensionFailed failure) {
             return new HistoryEvent(
                     Kind.EXTENSION_FAILED,
@@ -86,9 +83,9 @@ public record HistoryEvent(
                     failure.reason(),
                     names(failure.rejectedBy(), cell));
         } else if (notice instanceof Notice.Lost lost) {
-            return of(Kind.LOST, now, lost.tenure().token(), lost.tenure().deadline());
+            return of(Kind.LOST, now, lost.tenure());
         } else if (notice instanceof Notice.Released released) {
-            return of(Kind.RELEASED, now, released.tenure().token(), null);
+            return of(Kind.RELEASED, now, released.tenure(), null);
         } else if (notice instanceof Notice.LeaderChanged changed) {
             Incarnation leader = changed.leader();
             return new HistoryEvent(

@@ -118,7 +118,7 @@ final class News {
             claim.lease = lease;
             claim.acquiredAtMillis = now.wallMillis();
             claim.extensionCount = 0;
-            publish(LeaseTransition.Kind.ACQUIRED, notice.resource(), acquired.tenure(), null, acquired.tookNanos());
+            publish(LeaseTransition.Kind.ACQUIRED, acquired.tenure(), null, acquired.tookNanos());
             answers.add(() -> claim.result.complete(Optional.of(lease)));
         } else if (notice instanceof Notice.Extended extended) {
             Claim claim = extended.claim();
@@ -126,20 +126,15 @@ final class News {
                 claim.extensionCount++;
                 claim.answerExtensions(true);
             }
-            publish(LeaseTransition.Kind.EXTENDED, notice.resource(), extended.tenure(), null, extended.tookNanos());
+            publish(LeaseTransition.Kind.EXTENDED, extended.tenure(), null, extended.tookNanos());
         } else if (notice instanceof Notice.ExtensionFailed failure) {
             failure.claim().answerExtensions(false);
-            publish(
-                    LeaseTransition.Kind.EXTENSION_FAILED,
-                    notice.resource(),
-                    failure.tenure(),
-                    failure.reason(),
-                    failure.tookNanos());
+            publish(LeaseTransition.Kind.EXTENSION_FAILED, failure.tenure(), failure.reason(), failure.tookNanos());
         } else if (notice instanceof Notice.Lost lost) {
             lost(lost.claim(), lost.tenure());
         } else if (notice instanceof Notice.Released released) {
             ended(released.claim(), false);
-            publish(LeaseTransition.Kind.RELEASED, notice.resource(), released.tenure(), null, 0);
+            publish(LeaseTransition.Kind.RELEASED, released.tenure(), null, 0);
         } else if (notice instanceof Notice.Unavailable unavailable) {
             unavailable.claim().unavailableReason = unavailable.reason();
             answers.add(() -> unavailable.claim().result.complete(Optional.empty()));
@@ -183,7 +178,7 @@ final class News {
 
     private void lost(Claim claim, Tenure tenure) {
         ended(claim, true);
-        publish(LeaseTransition.Kind.LOST, claim.resource, tenure, null, 0);
+        publish(LeaseTransition.Kind.LOST, tenure, null, 0);
     }
 
     private static void ended(Claim claim, boolean lost) {
@@ -195,9 +190,9 @@ final class News {
         }
     }
 
-    private void publish(
-            LeaseTransition.Kind kind, String name, Tenure tenure, @Nullable String reason, long tookNanos) {
-        publish(new LeaseTransition(kind, name, tenure.token(), null, reason, Duration.ofNanos(tookNanos)));
+    private void publish(LeaseTransition.Kind kind, Tenure tenure, @Nullable String reason, long tookNanos) {
+        publish(new LeaseTransition(
+                kind, tenure.resource(), tenure.token(), null, reason, Duration.ofNanos(tookNanos)));
     }
 
     private void publish(LeaseTransition transition) {

@@ -10,46 +10,32 @@ sealed interface Notice {
     /** The name of the lease. */
     String resource();
 
-    /** A claim began a tenure. */
-    record Acquired(Claim claim, Tenure tenure, long tookNanos) implements Notice {
+    /** Something that happened to a tenure. */
+    sealed interface OfTenure extends Notice {
+
+        Tenure tenure();
+
         @Override
-        public String resource() {
-            return tenure.resource();
+        default String resource() {
+            return tenure().resource();
         }
     }
 
+    /** A claim began a tenure. */
+    record Acquired(Claim claim, Tenure tenure, long tookNanos) implements OfTenure {}
+
     /** The claim's tenure was extended; null for a claim that stayed parked, since nobody waits for that. */
-    record Extended(@Nullable Claim claim, Tenure tenure, long tookNanos) implements Notice {
-        @Override
-        public String resource() {
-            return tenure.resource();
-        }
-    }
+    record Extended(@Nullable Claim claim, Tenure tenure, long tookNanos) implements OfTenure {}
 
     /** An extension failed; the tenure goes on until its own deadline. {@code rejectedBy} has a bit for each acceptor that said no. */
     record ExtensionFailed(Claim claim, Tenure tenure, String reason, long rejectedBy, long tookNanos)
-            implements Notice {
-        @Override
-        public String resource() {
-            return tenure.resource();
-        }
-    }
+            implements OfTenure {}
 
     /** The claim's tenure expired. */
-    record Lost(Claim claim, Tenure tenure) implements Notice {
-        @Override
-        public String resource() {
-            return tenure.resource();
-        }
-    }
+    record Lost(Claim claim, Tenure tenure) implements OfTenure {}
 
     /** The claim's tenure was given up. */
-    record Released(Claim claim, Tenure tenure) implements Notice {
-        @Override
-        public String resource() {
-            return tenure.resource();
-        }
-    }
+    record Released(Claim claim, Tenure tenure) implements OfTenure {}
 
     /** A claim ended without a tenure. */
     record Unavailable(Claim claim, String reason) implements Notice {
