@@ -30,13 +30,7 @@ final class AnswerCheck {
         }
         return switch (reply.status()) {
             case 200 -> Verdict.lost("does not answer with a frame (is the URL right?)");
-            case 401 ->
-                FrameServer.isUnauthenticated(text(body))
-                        ? Verdict.refused(
-                                mac == null
-                                        ? "has a shared secret, this node has none"
-                                        : "does not know the shared secret, or has another one")
-                        : notOurs(reply);
+            case 401 -> FrameServer.isUnauthenticated(text(body)) ? otherSecret() : notOurs(reply);
             case 409 -> FrameServer.isOtherVersion(text(body)) ? Verdict.refused(text(body)) : notOurs(reply);
             case 400 ->
                 Verdict.lost(
@@ -56,6 +50,13 @@ final class AnswerCheck {
         return Verdict.lost("answers with HTTP status " + reply.status() + " (is the URL right?)");
     }
 
+    private Verdict otherSecret() {
+        return Verdict.refused(
+                mac == null
+                        ? "has a shared secret, this node has none"
+                        : "does not know the shared secret, or has another one");
+    }
+
     private static String text(byte[] body) {
         return Words.clean(new String(body, UTF_8));
     }
@@ -66,10 +67,7 @@ final class AnswerCheck {
                     "speaks protocol version " + FrameCodec.version(body) + ", this node speaks " + FrameCodec.VERSION);
         }
         if (mac == null ? FrameCodec.hasMac(body) : !mac.matches(body)) {
-            return Verdict.refused(
-                    mac == null
-                            ? "has a shared secret, this node has none"
-                            : "does not know the shared secret, or has another one");
+            return otherSecret();
         }
         try {
             return check(FrameCodec.decodeAnswer(body, asked.requests()), asked);
