@@ -43,8 +43,6 @@ final class NodeLoop {
     private static final int FRAMES_TO_UNLOCK = 32;
 
     private static final int ROWS_PER_SWEEP = 4_096;
-    /** How many parked leases are looked at before others have their turn. */
-    static final int SLOTS_PER_LOOK = 4_096;
     /** How many posted steps are performed without letting go of the lock, and how often one thread takes it for those of others. */
     private static final int POSTED_PER_LOCK = 64;
 

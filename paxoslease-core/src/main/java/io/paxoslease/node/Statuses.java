@@ -12,6 +12,9 @@ import java.util.TreeMap;
 /** What dashboards are shown of the leases of a node. Safe to use from any thread. */
 final class Statuses {
 
+    /** How many parked leases are looked at before others have their turn. */
+    private static final int SLOTS_PER_LOOK = 4_096;
+
     private final NodeSettings settings;
     private final NodeClock clock;
     private final LeaseEngine engine;
@@ -35,20 +38,16 @@ final class Statuses {
     /** As many as the limit says; what is parked is looked at piece by piece, so that the node goes on meanwhile. */
     Map<String, LeaseStatus> all(int limit) {
         Map<String, LeaseStatus> leases = new TreeMap<>();
-        boolean more = loop.ask(() -> {
-            add(engine.candidacies(), limit, leases);
-            add(engine.parked(0, NodeLoop.SLOTS_PER_LOOK), limit, leases);
-            return engine.slots() > NodeLoop.SLOTS_PER_LOOK;
-        });
-        for (int from = NodeLoop.SLOTS_PER_LOOK; more && leases.size() < limit; from += NodeLoop.SLOTS_PER_LOOK) {
+        boolean more = true;
+        for (int from = 0; more && leases.size() < limit; from += SLOTS_PER_LOOK) {
             int first = from;
             more = loop.ask(() -> {
-                add(engine.parked(first, first + NodeLoop.SLOTS_PER_LOOK), limit, leases);
-                boolean last = engine.slots() - first <= NodeLoop.SLOTS_PER_LOOK;
-                if (last) {
-                    // What was parked at the first look need not have been so when its slot came.
+                boolean last = engine.slots() - first <= SLOTS_PER_LOOK;
+                if (first == 0 || last) {
+                    // Again at the last look: what was parked at the first need not have been so when its slot came.
                     add(engine.candidacies(), limit, leases);
                 }
+                add(engine.parked(first, first + SLOTS_PER_LOOK), limit, leases);
                 return !last;
             });
         }
