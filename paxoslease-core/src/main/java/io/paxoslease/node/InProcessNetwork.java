@@ -2,9 +2,9 @@ package io.paxoslease.node;
 
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -120,14 +120,10 @@ public final class InProcessNetwork {
             }
             String member = cell.acceptors().get(envelope.acceptor());
             RequestHandler handler = isolated.contains(self) || isolated.contains(member) ? null : handlers.get(member);
-            Response response = handler == null
-                    ? null
-                    : handler.onRequests(List.of(envelope.request())).get(0);
-            if (response != null) {
-                target.onResponse(envelope.acceptor(), response);
-            } else if (!(envelope.request() instanceof ReleaseRequest)) {
-                target.onUnanswered(envelope.acceptor(), envelope.request());
-            }
+            List<Request> requests = List.of(envelope.request());
+            List<@Nullable Response> responses =
+                    handler == null ? Collections.singletonList(null) : handler.onRequests(requests);
+            target.onAnswers(envelope.acceptor(), requests, responses);
         }
 
         @Override
