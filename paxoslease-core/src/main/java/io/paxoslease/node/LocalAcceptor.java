@@ -4,9 +4,6 @@ import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Now;
-import io.paxoslease.protocol.PrepareRequest;
-import io.paxoslease.protocol.ProposeRequest;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import java.lang.System.Logger.Level;
@@ -63,7 +60,8 @@ final class LocalAcceptor {
             return null;
         }
         try {
-            return decide(request, now);
+            ballots.observe(request.ballot().counter(), now);
+            return acceptor.onRequest(request, now);
         } catch (RuntimeException | Error defect) {
             broken = true;
             throw defect;
@@ -91,17 +89,6 @@ final class LocalAcceptor {
                 // a log that fails is no reason to vote no more
             }
         }
-    }
-
-    private @Nullable Response decide(Request request, Now now) {
-        ballots.observe(request.ballot().counter(), now);
-        if (request instanceof PrepareRequest prepare) {
-            return acceptor.onPrepareRequest(prepare, now);
-        } else if (request instanceof ProposeRequest propose) {
-            return acceptor.onProposeRequest(propose, now);
-        }
-        acceptor.onReleaseRequest((ReleaseRequest) request, now);
-        return null;
     }
 
     synchronized void open(boolean atOnce, Now now) {

@@ -104,6 +104,17 @@ public class Acceptor {
         return isVoting(now) ? 0 : votingFromNanos - now.nanos();
     }
 
+    /** Handles a request of any kind; null for a release, and if this acceptor takes no part. */
+    public @Nullable Response onRequest(Request request, Now now) {
+        if (request instanceof PrepareRequest prepare) {
+            return onPrepareRequest(prepare, now);
+        } else if (request instanceof ProposeRequest propose) {
+            return onProposeRequest(propose, now);
+        }
+        onReleaseRequest((ReleaseRequest) request, now);
+        return null;
+    }
+
     /**
      * A1. Promises a ballot that is not below the promise and reports the live lease; otherwise rejects.
      *

@@ -225,13 +225,7 @@ class BusyTablesTests {
 
         private static Response handle(Node node, Request request, Now now) {
             node.ballots.observe(request.ballot().counter(), now);
-            if (request instanceof PrepareRequest prepare) {
-                return node.acceptor.onPrepareRequest(prepare, now);
-            } else if (request instanceof ProposeRequest propose) {
-                return node.acceptor.onProposeRequest(propose, now);
-            }
-            node.acceptor.onReleaseRequest((ReleaseRequest) request, now);
-            return null;
+            return node.acceptor.onRequest(request, now);
         }
     }
 }

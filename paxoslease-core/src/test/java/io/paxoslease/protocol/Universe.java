@@ -423,18 +423,11 @@ final class Universe {
         Universe next = new Universe(this);
         Acceptor role = copy(acceptors[acceptor]);
         next.acceptors[acceptor] = role;
-        Response response = null;
         boolean neighbours = bounds.twist.neighbours && envelope.proposer == acceptor;
         if (neighbours && role instanceof WeakAcceptor weak) {
             weak.serveLocalProposer(true);
         }
-        if (envelope.message instanceof PrepareRequest prepare) {
-            response = role.onPrepareRequest(prepare, now());
-        } else if (envelope.message instanceof ProposeRequest propose) {
-            response = role.onProposeRequest(propose, now());
-        } else {
-            role.onReleaseRequest((ReleaseRequest) envelope.message, now());
-        }
+        Response response = role.onRequest((Request) envelope.message, now());
         if (neighbours && role instanceof WeakAcceptor weak) {
             weak.serveLocalProposer(false);
         }

@@ -199,12 +199,8 @@ final class World {
         // A proposer that is named like an acceptor lives in its process.
         role.serveLocalProposer(acceptor.equals(message.proposer));
         Response response = null;
-        if (message.message instanceof PrepareRequest prepare) {
-            response = role.onPrepareRequest(prepare, now);
-        } else if (message.message instanceof ProposeRequest propose) {
-            response = role.onProposeRequest(propose, now);
-        } else if (message.message instanceof ReleaseRequest release) {
-            role.onReleaseRequest(release, now);
+        if (message.message instanceof Request request) {
+            response = role.onRequest(request, now);
         } else {
             Node node = node(message.proposer);
             act(

@@ -8,11 +8,7 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Effect;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
-import io.paxoslease.protocol.PrepareRequest;
-import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.Proposer;
-import io.paxoslease.protocol.ReleaseRequest;
-import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
 import java.util.ArrayList;
@@ -119,7 +115,7 @@ class LimitsTests {
             if (effects.get(i) instanceof Effect.Broadcast broadcast) {
                 for (String acceptor : CELL.acceptors()) {
                     Acceptor target = reached.get(acceptor);
-                    Response response = target == null ? null : handle(target, broadcast.request());
+                    Response response = target == null ? null : target.onRequest(broadcast.request(), now);
                     if (response != null) {
                         proposer.onResponse(CELL.indexOf(acceptor), response, now, effects);
                     }
@@ -127,15 +123,5 @@ class LimitsTests {
             }
         }
         return proposer.tenure("job", now) != null;
-    }
-
-    private Response handle(Acceptor acceptor, Request request) {
-        if (request instanceof PrepareRequest prepare) {
-            return acceptor.onPrepareRequest(prepare, now);
-        } else if (request instanceof ProposeRequest propose) {
-            return acceptor.onProposeRequest(propose, now);
-        }
-        acceptor.onReleaseRequest((ReleaseRequest) request, now);
-        return null;
     }
 }
