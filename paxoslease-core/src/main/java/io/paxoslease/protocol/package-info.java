@@ -37,6 +37,10 @@
  *   <li>{@link io.paxoslease.protocol.Effect} and {@link io.paxoslease.protocol.Outcome}: what comes out.
  * </ol>
  *
+ * <p>The other half of the package is the memory of the two roles, {@link io.paxoslease.protocol.AcceptorTable} and
+ * {@link io.paxoslease.protocol.HeldLeases}, in few bytes for each lease, because there may be millions. What they are made of,
+ * {@link io.paxoslease.protocol.ResourceIndex} and the columns, decides nothing and can be left for later.
+ *
  * <p>Nothing in this package reads a clock, starts a thread, draws a random number or does I/O.
  */
 @NullMarked
