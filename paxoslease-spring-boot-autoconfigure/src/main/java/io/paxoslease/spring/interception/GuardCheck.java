@@ -4,7 +4,6 @@ import io.paxoslease.spring.LeaderOnly.Otherwise;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +20,7 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Stops the start of the application where a method that is annotated would run without its guard, or its guard would always refuse it; warns where
@@ -55,14 +55,15 @@ final class GuardCheck {
     void refuseCallbacks(String beanName, Class<?> type) {
         refuseCallbacksOfTheDefinition(beanName, type);
         if (!withoutCallbacks.contains(type)) {
-            MethodIntrospector.selectMethods(
-                            type, (Method method) -> StartUpCalls.isCallback(method, type) ? Boolean.TRUE : null)
-                    .keySet()
-                    .forEach(method -> {
-                        throw calledOnTheBeanItself(method, beanName);
-                    });
+            methodsOf(type, method -> StartUpCalls.isCallback(method, type)).forEach(method -> {
+                throw calledOnTheBeanItself(method, beanName);
+            });
             withoutCallbacks.add(type);
         }
+    }
+
+    private static Set<Method> methodsOf(Class<?> type, ReflectionUtils.MethodFilter which) {
+        return MethodIntrospector.selectMethods(type, which);
     }
 
     /** For each bean, because another one of the class may be defined without. */
@@ -97,9 +98,7 @@ final class GuardCheck {
         if (checked.contains(check)) {
             return;
         }
-        Map<Method, Boolean> annotated = MethodIntrospector.selectMethods(
-                type, (Method method) -> methods.isGuarded(method, type) ? Boolean.TRUE : null);
-        for (Method method : annotated.keySet()) {
+        for (Method method : methodsOf(type, method -> methods.isGuarded(method, type))) {
             if (byInterface && !GuardedMethods.isAnnotated(method) && !isOnInterface(method, bean, type)) {
                 // By the class, and nobody else can call it.
                 continue;
@@ -125,10 +124,7 @@ final class GuardCheck {
             registry.getObject().add(guarded, beanName);
         }
         if (GuardedMethods.isGuarded(type)) {
-            MethodIntrospector.selectMethods(
-                            type, (Method method) -> GuardedMethods.isCalledBySpring(method) ? Boolean.TRUE : null)
-                    .keySet()
-                    .forEach(method -> requireReached(method, beanName, type));
+            methodsOf(type, GuardedMethods::isCalledBySpring).forEach(method -> requireReached(method, beanName, type));
         }
         // Not before: a lazy bean that was refused may be asked for again.
         checked.add(check);
