@@ -65,12 +65,11 @@ class ScheduledTests {
         });
     }
 
-    @EnableAsync
-    @EnableScheduling
-    static class OverlappingJobs {
-        final AtomicInteger running = new AtomicInteger();
-        final AtomicInteger most = new AtomicInteger();
-        final CountDownLatch go = new CountDownLatch(1);
+    /** Jobs that are due long before they end. */
+    abstract static class LongJobs {
+        private final AtomicInteger running = new AtomicInteger();
+        private final AtomicInteger most = new AtomicInteger();
+        private final CountDownLatch go = new CountDownLatch(1);
 
         AtomicInteger most() {
             return most;
@@ -80,13 +79,21 @@ class ScheduledTests {
             return go;
         }
 
+        void run() throws InterruptedException {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            go.await(20, TimeUnit.SECONDS);
+            running.decrementAndGet();
+        }
+    }
+
+    @EnableAsync
+    @EnableScheduling
+    static class AsynchronousJobs extends LongJobs {
         @Scheduled(fixedRate = 5)
         @Async
         @LeaderOnly("jobs")
         public void tick() throws InterruptedException {
-            most.accumulateAndGet(running.incrementAndGet(), Math::max);
-            go.await(20, TimeUnit.SECONDS);
-            running.decrementAndGet();
+            run();
         }
     }
 
@@ -95,30 +102,16 @@ class ScheduledTests {
         leases.lead("jobs");
         Guarded.context(leases)
                 .withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
-                .withUserConfiguration(OverlappingJobs.class)
+                .withUserConfiguration(AsynchronousJobs.class)
                 .run(this::doesNotOverlap);
     }
 
     @EnableScheduling
-    static class VirtualJobs {
-        final AtomicInteger running = new AtomicInteger();
-        final AtomicInteger most = new AtomicInteger();
-        final CountDownLatch go = new CountDownLatch(1);
-
-        AtomicInteger most() {
-            return most;
-        }
-
-        CountDownLatch go() {
-            return go;
-        }
-
+    static class VirtualJobs extends LongJobs {
         @Scheduled(fixedRate = 5)
         @LeaderOnly("jobs")
         public void tick() throws InterruptedException {
-            most.accumulateAndGet(running.incrementAndGet(), Math::max);
-            go.await(20, TimeUnit.SECONDS);
-            running.decrementAndGet();
+            run();
         }
     }
 
@@ -130,19 +123,11 @@ class ScheduledTests {
                 .withConfiguration(AutoConfigurations.of(TaskSchedulingAutoConfiguration.class))
                 .withPropertyValues("spring.threads.virtual.enabled=true")
                 .withUserConfiguration(VirtualJobs.class)
-                .run(context -> {
-                    VirtualJobs jobs = context.getBean(VirtualJobs.class);
-                    Outcomes outcomes = Outcomes.of(context);
-                    await().until(() -> outcomes.count("jobs", Outcome.OVERLAPPING) >= 5);
-                    assertThat(jobs.most().get()).isEqualTo(1);
-                    jobs.go().countDown();
-                    await().until(() -> outcomes.count("jobs", Outcome.RUN) >= 3);
-                    assertThat(jobs.most().get()).isEqualTo(1);
-                });
+                .run(this::doesNotOverlap);
     }
 
     private void doesNotOverlap(ApplicationContext context) {
-        OverlappingJobs jobs = context.getBean(OverlappingJobs.class);
+        LongJobs jobs = context.getBean(LongJobs.class);
         Outcomes outcomes = Outcomes.of(context);
         await().until(() -> outcomes.count("jobs", Outcome.OVERLAPPING) >= 5);
         assertThat(jobs.most().get()).isEqualTo(1);
