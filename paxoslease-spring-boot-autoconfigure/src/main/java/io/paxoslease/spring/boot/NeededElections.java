@@ -2,7 +2,6 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
-import io.paxoslease.node.NodeSettings.LeaseSettings;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.LeaseProperties;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -20,7 +19,6 @@ import org.springframework.beans.factory.ObjectProvider;
  */
 final class NeededElections {
 
-    private final CellConfiguration cell;
     private final PaxosLeaseProperties properties;
     private final LeaseNode node;
     private final ObjectProvider<LeaderOnlyRegistry> guarded;
@@ -31,12 +29,7 @@ final class NeededElections {
     /** The elections that go on when the context is started again, which others than this need. */
     private final List<LeaderElection> stopped = new CopyOnWriteArrayList<>();
 
-    NeededElections(
-            CellConfiguration cell,
-            PaxosLeaseProperties properties,
-            LeaseNode node,
-            ObjectProvider<LeaderOnlyRegistry> guarded) {
-        this.cell = cell;
+    NeededElections(PaxosLeaseProperties properties, LeaseNode node, ObjectProvider<LeaderOnlyRegistry> guarded) {
         this.properties = properties;
         this.node = node;
         this.guarded = guarded;
@@ -45,11 +38,13 @@ final class NeededElections {
     /** The leases that this node is a candidate for as soon as the application is ready. */
     Set<String> leaseNames() {
         Set<String> names = new TreeSet<>();
-        properties.leases().keySet().stream().filter(this::isCandidateBySetting).forEach(names::add);
         guarded.ifAvailable(registry -> names.addAll(registry.leaseNames()));
-        names.removeIf(name -> {
-            LeaseSettings own = cell.node().leases().get(name);
-            return own != null && !own.candidate();
+        properties.leases().forEach((name, lease) -> {
+            if (Boolean.TRUE.equals(lease.candidate())) {
+                names.add(name);
+            } else if (Boolean.FALSE.equals(lease.candidate())) {
+                names.remove(name);
+            }
         });
         return names;
     }

@@ -66,7 +66,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         this.node = node;
         this.servers = servers;
         this.guarded = guarded;
-        this.elections = new NeededElections(cell, properties, node, guardedNames);
+        this.elections = new NeededElections(properties, node, guardedNames);
         this.events = events;
         this.context = context;
     }
