@@ -134,11 +134,6 @@ public final class GuardedLeases implements LeaseListener, SmartInitializingSing
         observer = callObserver;
     }
 
-    /** The names of the leases that guarded methods need, as far as their beans were made. */
-    public Set<String> leaseNames() {
-        return registry.leaseNames();
-    }
-
     // Draining.
 
     /** How many guarded calls run now. */
