@@ -38,7 +38,7 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
 public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
 
     /** Stopped before the node, which has 512 less than the default. */
-    private static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 256;
+    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 256;
 
     private static final Log LOG = LogFactory.getLog(PaxosLeaseLeaderInitiator.class);
     private static final Context NOT_LEADER = () -> false;

@@ -104,6 +104,6 @@ public final class PaxosLeaseLeaderInitiators implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return SmartLifecycle.DEFAULT_PHASE - 256;
+        return PaxosLeaseLeaderInitiator.PHASE;
     }
 }
