@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** What dashboards are shown of the leases of a node. Safe to use from any thread. */
 final class Statuses {
@@ -67,28 +68,40 @@ final class Statuses {
     private LeaseStatus status(Candidacy candidacy, Now now) {
         Claim claim = candidacy.claims.peek();
         Tenure tenure = claim == null || loop.isFailed() ? null : claim.tenure;
-        boolean held = tenure != null && tenure.isActive(now);
-        Hint hint = loop.hint(candidacy, now);
-        LeaseStatus.State state = held
-                ? LeaseStatus.State.HELD
-                : claim == null
-                        ? LeaseStatus.State.STOPPED
-                        : hint != null ? LeaseStatus.State.FOLLOWING : LeaseStatus.State.SEEKING;
+        return claim != null && tenure != null && tenure.isActive(now)
+                ? held(candidacy, claim, tenure, now)
+                : notHeld(candidacy, claim, now);
+    }
+
+    private LeaseStatus held(Candidacy candidacy, Claim claim, Tenure tenure, Now now) {
         return new LeaseStatus(
                 candidacy.resource,
-                state,
-                held ? settings.nodeId() : hint != null ? hint.owner().nodeId() : null,
-                held,
-                tenure != null && held ? (Long) tenure.token() : null,
+                LeaseStatus.State.HELD,
+                settings.nodeId(),
+                true,
+                tenure.token(),
+                Duration.ofNanos(claim.leaseNanos),
+                Duration.ofNanos(tenure.deadline().remainingNanos(now)),
+                Instant.ofEpochMilli(claim.acquiredAtMillis),
+                claim.autoExtend ? Duration.ofNanos(Math.max(0, candidacy.resumeNanos - now.nanos())) : null,
+                claim.extensionCount,
+                true);
+    }
+
+    private LeaseStatus notHeld(Candidacy candidacy, @Nullable Claim claim, Now now) {
+        Hint hint = loop.hint(candidacy, now);
+        LeaseStatus.State seeking = hint == null ? LeaseStatus.State.SEEKING : LeaseStatus.State.FOLLOWING;
+        return new LeaseStatus(
+                candidacy.resource,
+                claim == null ? LeaseStatus.State.STOPPED : seeking,
+                hint == null ? null : hint.owner().nodeId(),
+                false,
+                null,
                 claim == null ? settings.lease(candidacy.resource).leaseTime() : Duration.ofNanos(claim.leaseNanos),
-                tenure != null && held
-                        ? Duration.ofNanos(tenure.deadline().remainingNanos(now))
-                        : hint != null ? Duration.ofNanos(hint.freeAtNanos() - now.nanos()) : null,
-                claim != null && held ? Instant.ofEpochMilli(claim.acquiredAtMillis) : null,
-                claim != null && held && claim.autoExtend
-                        ? Duration.ofNanos(Math.max(0, candidacy.resumeNanos - now.nanos()))
-                        : null,
-                claim != null && held ? claim.extensionCount : 0,
+                hint == null ? null : Duration.ofNanos(hint.freeAtNanos() - now.nanos()),
+                null,
+                null,
+                0,
                 claim != null);
     }
 }
