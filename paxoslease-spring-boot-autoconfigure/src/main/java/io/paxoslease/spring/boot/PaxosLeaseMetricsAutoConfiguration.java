@@ -6,7 +6,6 @@ import io.paxoslease.spring.boot.actuate.MicrometerWireListener;
 import io.paxoslease.spring.boot.actuate.PaxosLeaseMetrics;
 import io.paxoslease.spring.interception.GuardedLeases;
 import java.util.Locale;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -19,6 +18,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(
         afterName = {
             "io.paxoslease.spring.boot.PaxosLeaseAutoConfiguration",
+            "io.paxoslease.spring.boot.PaxosLeaseInterceptionAutoConfiguration",
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
         })
 @ConditionalOnClass(MeterRegistry.class)
@@ -46,9 +46,12 @@ public final class PaxosLeaseMetricsAutoConfiguration {
         return new PaxosLeaseMetrics(node, maxLeases);
     }
 
+    /** Once in a hierarchy of contexts: those of a parent are its children's too. */
     @Bean
-    SmartInitializingSingleton paxosLeaseCallMetrics(PaxosLeaseMetrics metrics, ObjectProvider<GuardedLeases> guarded) {
-        return () -> guarded.ifAvailable(leases -> leases.addCallListener(
-                (lease, outcome) -> metrics.leaderOnlyCall(lease, outcome.name().toLowerCase(Locale.ROOT))));
+    @ConditionalOnBean(GuardedLeases.class)
+    @ConditionalOnMissingBean(name = "paxosLeaseCallMetrics")
+    SmartInitializingSingleton paxosLeaseCallMetrics(PaxosLeaseMetrics metrics, GuardedLeases guarded) {
+        return () -> guarded.addCallListener(
+                (lease, outcome) -> metrics.leaderOnlyCall(lease, outcome.name().toLowerCase(Locale.ROOT)));
     }
 }

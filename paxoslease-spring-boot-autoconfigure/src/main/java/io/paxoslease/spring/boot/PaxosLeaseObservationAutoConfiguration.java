@@ -18,6 +18,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -40,8 +41,10 @@ import reactor.core.publisher.Mono;
 @ConditionalOnBean(ObservationRegistry.class)
 public final class PaxosLeaseObservationAutoConfiguration {
 
+    // Once in a hierarchy of contexts: the guards and the node of a parent are its children's too.
     @Bean
     @ConditionalOnBean(GuardedLeases.class)
+    @ConditionalOnMissingBean(name = "paxosLeaseCallObservations")
     SmartInitializingSingleton paxosLeaseCallObservations(
             GuardedLeases guarded,
             ObservationRegistry registry,
@@ -55,6 +58,7 @@ public final class PaxosLeaseObservationAutoConfiguration {
 
     @Bean
     @ConditionalOnBean(LeaseNode.class)
+    @ConditionalOnMissingBean(name = "paxosLeaseAttemptObservations")
     SmartInitializingSingleton paxosLeaseAttemptObservations(
             LeaseNode node,
             ObservationRegistry registry,

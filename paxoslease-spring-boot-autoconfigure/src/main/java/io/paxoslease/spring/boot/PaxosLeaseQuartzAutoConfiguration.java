@@ -13,6 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
@@ -39,7 +40,9 @@ public final class PaxosLeaseQuartzAutoConfiguration {
         }
     }
 
+    /** In the context that has the listener: a child that closes stops nothing of its parent. */
     @Bean
+    @ConditionalOnBean(value = PaxosLeaseTriggerListener.class, search = SearchStrategy.CURRENT)
     AdapterDrain paxosLeaseQuartzDrain(PaxosLeaseTriggerListener listener, PaxosLeaseProperties properties) {
         return new AdapterDrain(
                 listener::drain, listener::resume, properties.shutdown().drainTimeout(), "jobs of Quartz");

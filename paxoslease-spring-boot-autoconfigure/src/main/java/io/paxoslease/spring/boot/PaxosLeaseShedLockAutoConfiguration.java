@@ -5,7 +5,7 @@ import io.paxoslease.spring.shedlock.PaxosLeaseLockProvider;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.LockProvider;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -30,18 +30,20 @@ public final class PaxosLeaseShedLockAutoConfiguration {
     }
 
     @Bean
-    AdapterDrain paxosLeaseShedLockDrain(ObjectProvider<LockProvider> providers, PaxosLeaseProperties properties) {
+    AdapterDrain paxosLeaseShedLockDrain(ListableBeanFactory beans, PaxosLeaseProperties properties) {
         return new AdapterDrain(
                 () -> CompletableFuture.allOf(
-                        onLeases(providers).map(PaxosLeaseLockProvider::drain).toArray(CompletableFuture<?>[]::new)),
-                () -> onLeases(providers).forEach(PaxosLeaseLockProvider::resume),
+                        onLeases(beans).map(PaxosLeaseLockProvider::drain).toArray(CompletableFuture<?>[]::new)),
+                () -> onLeases(beans).forEach(PaxosLeaseLockProvider::resume),
                 properties.shutdown().drainTimeout(),
                 "tasks under a ShedLock lock");
     }
 
-    /** By what the beans are, whatever they were declared as. One that is declared as another type and was not made yet has no lock. */
-    private static Stream<PaxosLeaseLockProvider> onLeases(ObjectProvider<LockProvider> providers) {
-        return providers.stream(PaxosLeaseLockProvider.class::isAssignableFrom, false)
-                .map(PaxosLeaseLockProvider.class::cast);
+    /**
+     * By what the beans are, whatever they were declared as. One that is declared as another type and was not made yet has no lock. Those of
+     * a parent go on when its child closes.
+     */
+    private static Stream<PaxosLeaseLockProvider> onLeases(ListableBeanFactory beans) {
+        return beans.getBeansOfType(PaxosLeaseLockProvider.class, false, true).values().stream();
     }
 }

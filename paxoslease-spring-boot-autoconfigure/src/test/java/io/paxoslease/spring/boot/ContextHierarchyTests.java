@@ -4,13 +4,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.events.LeaseEventPublisher;
+import io.paxoslease.spring.observation.LeaseAttemptObservationContext;
+import io.paxoslease.spring.quartz.PaxosLeaseTriggerListener;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.quartz.Scheduler;
+import org.quartz.SchedulerException;
+import org.quartz.impl.StdSchedulerFactory;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -18,6 +37,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /** Applications of a parent and a child context: one of the two has the node. */
@@ -52,17 +72,56 @@ class ContextHierarchyTests {
             exclude = {PaxosLeaseAutoConfiguration.class, PaxosLeaseInterceptionAutoConfiguration.class})
     static class WithoutNodeAndGuards {}
 
-    private static ConfigurableApplicationContext start(Class<?> application) {
-        return new SpringApplicationBuilder(application)
-                .web(WebApplicationType.NONE)
-                .run(QUIET);
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Scheduling {
+
+        @Bean(destroyMethod = "shutdown")
+        Scheduler scheduler() throws SchedulerException {
+            Properties settings = new Properties();
+            settings.setProperty("org.quartz.threadPool.threadCount", "1");
+            return new StdSchedulerFactory(settings).getScheduler();
+        }
     }
 
-    private static ConfigurableApplicationContext start(ConfigurableApplicationContext parent, Class<?> application) {
-        return new SpringApplicationBuilder(application)
-                .parent(parent)
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Observed {
+
+        @Bean
+        Attempts attempts() {
+            return new Attempts();
+        }
+    }
+
+    /** The leases of the attempts that were observed. */
+    static final class Attempts implements ObservationHandler<LeaseAttemptObservationContext> {
+        private final List<String> leases = new CopyOnWriteArrayList<>();
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof LeaseAttemptObservationContext;
+        }
+
+        @Override
+        public void onStop(LeaseAttemptObservationContext context) {
+            leases.add(context.getLeaseName());
+        }
+    }
+
+    private static ConfigurableApplicationContext start(Class<?> application, String... arguments) {
+        return run(new SpringApplicationBuilder(application), arguments);
+    }
+
+    private static ConfigurableApplicationContext start(
+            ConfigurableApplicationContext parent, Class<?> application, String... arguments) {
+        return run(new SpringApplicationBuilder(application).parent(parent), arguments);
+    }
+
+    private static ConfigurableApplicationContext run(SpringApplicationBuilder application, String... arguments) {
+        return application
                 .web(WebApplicationType.NONE)
-                .run(QUIET);
+                .run(Stream.of(QUIET, arguments).flatMap(Stream::of).toArray(String[]::new));
     }
 
     @Test
@@ -97,6 +156,58 @@ class ContextHierarchyTests {
             assertThat(child.getBeanNamesForType(LeaseEventPublisher.class)).isEmpty();
             assertThat(parent.getBean(LeaseManager.class).election("job").isLeader())
                     .isTrue();
+        }
+    }
+
+    /** What both contexts are auto-configured with is there once. */
+    @Nested
+    class WithTheNodeInTheParent {
+
+        @Test
+        void callsAndAttemptsAreCountedOnce() {
+            try (ConfigurableApplicationContext parent = start(Observed.class);
+                    ConfigurableApplicationContext child = start(parent, WithJobButWithoutNode.class)) {
+                Job job = child.getBean(Job.class);
+                await().until(() ->
+                        parent.getBean(LeaseManager.class).election("job").isLeader());
+                job.run();
+                parent.getBean(LeaseManager.class).tryAcquire("other", Duration.ofSeconds(1));
+
+                assertThat(parent.getBean(MeterRegistry.class)
+                                .get("paxoslease.leaderonly.calls")
+                                .tag("outcome", "run")
+                                .counter()
+                                .count())
+                        .isEqualTo(1);
+                parent.getBean(LeaseNode.class).awaitTold(Duration.ofSeconds(10));
+                assertThat(parent.getBean(Attempts.class).leases).containsOnlyOnce("other");
+            }
+        }
+
+        @Test
+        void theJobsOfQuartzGoOnWhenTheChildCloses() {
+            try (ConfigurableApplicationContext parent = start(Scheduling.class, "--paxoslease.quartz.lease=jobs")) {
+                start(parent, WithJobButWithoutNode.class, "--paxoslease.quartz.lease=jobs")
+                        .close();
+
+                PaxosLeaseTriggerListener listener = parent.getBean(PaxosLeaseTriggerListener.class);
+                await().until(() ->
+                        parent.getBean(LeaseManager.class).election("jobs").isLeader());
+                assertThat(listener.vetoJobExecution(null, null)).isFalse();
+                listener.triggerComplete(null, null, null);
+            }
+        }
+
+        @Test
+        void locksAreGrantedWhenTheChildIsClosed() {
+            try (ConfigurableApplicationContext parent = start(Configured.class)) {
+                start(parent, WithJobButWithoutNode.class).close();
+
+                Optional<SimpleLock> lock = parent.getBean(LockProvider.class)
+                        .lock(new LockConfiguration(Instant.now(), "task", Duration.ofMinutes(1), Duration.ZERO));
+                assertThat(lock).isPresent();
+                lock.get().unlock();
+            }
         }
     }
 }
