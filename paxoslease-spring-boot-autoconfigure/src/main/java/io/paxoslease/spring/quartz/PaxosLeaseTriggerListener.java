@@ -2,6 +2,7 @@ package io.paxoslease.spring.quartz;
 
 import io.paxoslease.LeaderElection;
 import io.paxoslease.spring.bounded.Drain;
+import io.paxoslease.spring.bounded.SystemExit;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,10 +29,11 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
     /** The threads of the jobs that were let run. All that Quartz tells of a firing it tells on one thread, which has no other meanwhile. */
     private final Set<Thread> running = ConcurrentHashMap.newKeySet();
 
-    /** Who stops the application: a job that does it would wait for its own end. */
+    /** Who stops the application: a job that does it, or ends the process, would wait for its own end. */
     private volatile @Nullable Thread stopper;
 
-    private final Drain drain = new Drain(() -> running.stream().allMatch(thread -> thread == stopper));
+    private final Drain drain =
+            new Drain(() -> running.stream().allMatch(thread -> thread == stopper || SystemExit.isUnderWayOn(thread)));
 
     /**
      * Creates a listener and makes this node a candidate.
@@ -51,7 +53,8 @@ public final class PaxosLeaseTriggerListener implements TriggerListener, JobList
     /**
      * Lets no more jobs run until {@link #resume()}, because the application stops.
      *
-     * @return a stage that completes when no job that was let run runs any more, but for one that calls this; or with {@link #resume()}
+     * @return a stage that completes when no job that was let run runs any more, but for one that calls this or
+     *     {@code System.exit}; or with {@link #resume()}
      */
     public CompletableFuture<Void> drain() {
         stopper = Thread.currentThread();
