@@ -311,6 +311,8 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private void hand(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
         Inbox inbox = new Inbox();
+        boolean handed;
+        Duration waited = null;
         synchronized (monitor) {
             Inbox behind = lane.busy.get(listener);
             if (behind != null) {
@@ -319,22 +321,29 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             }
             inbox.events.add(event);
             lane.busy.put(listener, inbox);
-            if (start(() -> work(listener, inbox, lane))) {
-                leaveBehindIfBusy(event, listener, inbox, lane);
-                return;
+            handed = start(() -> work(listener, inbox, lane));
+            if (handed) {
+                waited = leaveBehindIfBusy(listener, inbox, lane);
             }
         }
-        work(listener, inbox, lane);
-    }
-
-    private void leaveBehindIfBusy(LeaseEvent event, ApplicationListener<?> listener, Inbox inbox, Lane lane) {
-        Duration patience = PATIENCE.multipliedBy(1 + leftBehind / TURNS);
-        if (!await(patience, () -> lane.busy.get(listener) != inbox || inbox.isWaitingFor(waiter))) {
-            inbox.leftBehind = true;
-            leftBehind++;
-            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + patience
+        if (!handed) {
+            work(listener, inbox, lane);
+        } else if (waited != null) {
+            // Not under the monitor: a log may block, and so may what writes the listener down.
+            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + waited
                     + "; the others go on without it");
         }
+    }
+
+    /** How long the lane waited for a listener that it leaves behind, null if it need not. */
+    private @Nullable Duration leaveBehindIfBusy(ApplicationListener<?> listener, Inbox inbox, Lane lane) {
+        Duration patience = PATIENCE.multipliedBy(1 + leftBehind / TURNS);
+        if (await(patience, () -> lane.busy.get(listener) != inbox || inbox.isWaitingFor(waiter))) {
+            return null;
+        }
+        inbox.leftBehind = true;
+        leftBehind++;
+        return patience;
     }
 
     private void work(ApplicationListener<?> listener, Inbox inbox, Lane lane) {

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.paxoslease.node.LeaseTransition;
 import io.paxoslease.node.LeaseTransition.Kind;
 import io.paxoslease.spring.LeaderChangedEvent;
@@ -28,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.DefaultApplicationArguments;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -311,6 +316,44 @@ class LeaseEventPublisherTests {
                 .filteredOn(text -> text.contains("quick"))
                 .hasSize(20));
         context.getBean(Blocking.class).go.countDown();
+    }
+
+    @Test
+    void aLogThatBlocksHoldsUpNoOtherLease() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> blocked = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent line) {
+                begun.countDown();
+                try {
+                    mayEnd.await();
+                } catch (InterruptedException interrupt) {
+                    throw new IllegalStateException(interrupt);
+                }
+            }
+        };
+        blocked.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(LeaseEventPublisher.class);
+        logger.setLevel(Level.WARN);
+        start(Blocking.class, Recorder.class);
+        logger.addAppender(blocked);
+        try {
+            tell(Kind.ACQUIRED, "slow", 5);
+            assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+
+            Thread other = new Thread(() -> tell(Kind.EXTENDED, "quick", 1));
+            other.start();
+
+            other.join(10_000);
+            assertThat(other.isAlive()).isFalse();
+            await().untilAsserted(() -> assertThat(recorder().seen).contains("LeaseExtendedEvent quick 1"));
+        } finally {
+            mayEnd.countDown();
+            logger.detachAppender(blocked);
+            logger.setLevel(null);
+            context.getBean(Blocking.class).go.countDown();
+        }
     }
 
     @Test
