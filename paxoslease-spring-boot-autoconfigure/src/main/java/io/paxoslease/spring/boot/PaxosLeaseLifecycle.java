@@ -193,8 +193,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
     }
 
-    /** A guarded bean that was made after the application became ready. */
-    private void beginElectionOfLateBean(String leaseName) {
+    /** A guarded bean that was made after the application became ready: its election begins before the leases are released, or not. */
+    private synchronized void beginElectionOfLateBean(String leaseName) {
         if (running) {
             elections.begin(leaseName);
         }

@@ -513,6 +513,32 @@ class PaxosLeaseLifecycleTests {
     }
 
     @Test
+    void theElectionOfABeanThatIsMadeWhileTheContextStopsEndsWithIt() {
+        runner.withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    LeaderElection election =
+                            context.getBean(LeaseManager.class).election("late");
+                    Thread maker = new Thread(() -> context.getBean(Late.class));
+                    Thread stopper = new Thread(context::stop);
+                    // An election begins and ends under its own monitor: the bean comes first, and both wait for it.
+                    synchronized (election) {
+                        maker.start();
+                        await().until(() -> maker.getState() == Thread.State.BLOCKED);
+                        stopper.start();
+                        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                                .anyMatch(thread -> thread.getName().equals("paxoslease-stop")
+                                        && thread.getState() == Thread.State.BLOCKED));
+                    }
+                    maker.join();
+                    stopper.join();
+
+                    assertThat(context.getBean(LeaseNode.class).startedElections())
+                            .isEmpty();
+                });
+    }
+
+    @Test
     void isNoListenerOfLeaseEvents() {
         runner.run(
                 context -> assertThat(new GenericApplicationListenerAdapter(context.getBean(PaxosLeaseLifecycle.class))
