@@ -94,7 +94,7 @@ final class AcceptorServers {
         return !has(PaxosLeaseAutoConfiguration.CHANNEL)
                 || !cell.answersOverHttp()
                 || cell.answersOverTcp()
-                || (cell.answersIn(Port.MANAGEMENT) && has(MANAGEMENT_SERVER))
+                || (cell.answersIn(Port.MANAGEMENT) && has(MANAGEMENT_SERVER) && managementServer)
                 || (has(PaxosLeaseHttpAutoConfiguration.SERVLET)
                         ? PaxosLeaseHttpAutoConfiguration.isRegistered(context)
                         : context instanceof WebServerApplicationContext);
@@ -109,8 +109,12 @@ final class AcceptorServers {
         return context.containsBean(bean);
     }
 
+    private boolean isWebApplication() {
+        return has(PaxosLeaseHttpAutoConfiguration.SERVLET) || has(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER);
+    }
+
     private void requireServer() {
-        if (!has(PaxosLeaseHttpAutoConfiguration.SERVLET) && !has(PaxosLeaseReactiveHttpAutoConfiguration.WEB_FILTER)) {
+        if (!isWebApplication()) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.members." + cell.node().nodeId(),
                     String.valueOf(cell.members().get(cell.node().nodeId())),
@@ -128,8 +132,10 @@ final class AcceptorServers {
         }
     }
 
+    /** A mock web environment has no servers at all, and starts like that. */
     private void requireManagementServer() {
-        if (!managementServer) {
+        boolean mock = isWebApplication() && !(context instanceof WebServerApplicationContext);
+        if (!managementServer && !mock) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.endpoint.port",
                     "management",

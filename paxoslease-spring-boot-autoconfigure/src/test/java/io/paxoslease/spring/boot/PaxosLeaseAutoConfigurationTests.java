@@ -20,6 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
@@ -27,6 +29,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatServletManagementContextAutoConfiguration;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -168,15 +171,18 @@ class PaxosLeaseAutoConfigurationTests {
                 .run(PaxosLeaseAutoConfigurationTests::assertDoesNotVote);
     }
 
-    @Test
-    void noMoreDoesOneThatWouldAnswerInTheManagementServer() {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "8081", "0"})
+    void noMoreDoesOneThatWouldAnswerInTheManagementServer(String managementPort) {
         web.withConfiguration(AutoConfigurations.of(
                         ManagementContextAutoConfiguration.class,
+                        TomcatServletManagementContextAutoConfiguration.class,
                         EndpointAutoConfiguration.class,
                         WebEndpointAutoConfiguration.class))
                 .withPropertyValues(MEMBER)
                 .withPropertyValues(SHORT)
                 .withPropertyValues("paxoslease.endpoint.port=management")
+                .withPropertyValues("paxoslease.node-id=a", "management.server.port=" + managementPort)
                 .run(PaxosLeaseAutoConfigurationTests::assertDoesNotVote);
     }
 
