@@ -66,8 +66,9 @@ final class Statuses {
     }
 
     private LeaseStatus status(Candidacy candidacy, Now now) {
-        Claim claim = candidacy.claims.peek();
-        Tenure tenure = claim == null || loop.isFailed() ? null : claim.tenure;
+        // A node that failed seeks nothing any more.
+        Claim claim = loop.isFailed() ? null : candidacy.claims.peek();
+        Tenure tenure = claim == null ? null : claim.tenure;
         return claim != null && tenure != null && tenure.isActive(now)
                 ? held(candidacy, claim, tenure, now)
                 : notHeld(candidacy, claim, now);

@@ -1186,9 +1186,9 @@ class LeaseNodeTests {
         }
     }
 
-    /** Whoever is sent to the leader would be sent here. */
+    /** Whoever is sent to the leader would be sent here, and whoever waits for a new one would wait in vain. */
     @Test
-    void aNodeThatFailedNamesItselfAsLeaderNoMore() {
+    void aNodeThatFailedNeitherNamesItselfAsLeaderNorSeeksAnything() {
         AtomicBoolean planted = new AtomicBoolean();
         NodeClock broken = driven(() -> planted.getAndSet(false) ? null : clock.now());
         try (LeaseNode solo = new LeaseNode(
@@ -1208,7 +1208,8 @@ class LeaseNodeTests {
             assertThat(election.leader()).isEmpty();
             assertThat(solo.leases().values())
                     .extracting(LeaseStatus::state)
-                    .containsExactly(LeaseStatus.State.SEEKING, LeaseStatus.State.SEEKING);
+                    .containsExactly(LeaseStatus.State.STOPPED, LeaseStatus.State.STOPPED);
+            assertThat(solo.leases().values()).noneMatch(LeaseStatus::candidate);
             assertThat(solo.leases().values()).extracting(LeaseStatus::leader).containsOnlyNulls();
         }
     }
