@@ -264,7 +264,16 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         long nowNanos = System.nanoTime();
         if (nowNanos - complainAtNanos >= 0) {
             complainAtNanos = nowNanos + COMPLAINT_NANOS;
-            LOG.error("A thread for the listeners of lease events could not be started", failure);
+            logSafely(() -> LOG.error("A thread for the listeners of lease events could not be started", failure));
+        }
+    }
+
+    /** What failed may have no message that can be had, and memory may be too short for a line: who comes next must be told all the same. */
+    private static void logSafely(Runnable line) {
+        try {
+            line.run();
+        } catch (Throwable unheard) {
+            // nobody is left to tell
         }
     }
 
@@ -305,14 +314,14 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 hand(event, listener, lane);
             }
         } catch (Throwable failure) {
-            LOG.error("The listeners of " + event + " could not be told", failure);
+            logSafely(() -> LOG.error("The listeners of " + event + " could not be told", failure));
         }
     }
 
     private void hand(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
         Inbox inbox = new Inbox();
         boolean handed;
-        Duration waited = null;
+        Duration waited;
         synchronized (monitor) {
             Inbox behind = lane.busy.get(listener);
             if (behind != null) {
@@ -322,16 +331,14 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             inbox.events.add(event);
             lane.busy.put(listener, inbox);
             handed = start(() -> work(listener, inbox, lane));
-            if (handed) {
-                waited = leaveBehindIfBusy(listener, inbox, lane);
-            }
+            waited = handed ? leaveBehindIfBusy(listener, inbox, lane) : null;
         }
         if (!handed) {
             work(listener, inbox, lane);
         } else if (waited != null) {
             // Not under the monitor: a log may block, and so may what writes the listener down.
-            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + waited
-                    + "; the others go on without it");
+            logSafely(() -> LOG.warn("Listener " + listener + " has been busy with " + event + " for " + waited
+                    + "; the others go on without it"));
         }
     }
 
@@ -366,8 +373,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             try {
                 listeners.call(listener, event);
             } catch (Throwable failure) {
-                LOG.error(
-                        "Listener " + listener + " of lease '" + event.leaseName() + "' failed with " + event, failure);
+                logSafely(() -> LOG.error(
+                        "Listener " + listener + " of lease '" + event.leaseName() + "' failed with " + event,
+                        failure));
             }
         }
     }

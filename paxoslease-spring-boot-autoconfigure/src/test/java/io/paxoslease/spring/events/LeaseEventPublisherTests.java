@@ -245,6 +245,32 @@ class LeaseEventPublisherTests {
         assertThat(output).contains("'jobs'").contains("LeaseAcquiredEvent").contains("broken listener");
     }
 
+    static class Unspeakable {
+        final AtomicInteger calls = new AtomicInteger();
+
+        @Order(1)
+        @EventListener
+        void on(LeaseEvent event) {
+            calls.incrementAndGet();
+            throw new IllegalStateException() {
+                @Override
+                public String getMessage() {
+                    throw new IllegalStateException("no message either");
+                }
+            };
+        }
+    }
+
+    @Test
+    void aFailureThatCannotBeLoggedStopsNeitherItsListenerNorTheOthers() {
+        start(Unspeakable.class, Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        delivered();
+        assertThat(context.getBean(Unspeakable.class).calls).hasValue(2);
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
+    }
+
     static class Blocking {
         final CountDownLatch go = new CountDownLatch(1);
         final AtomicBoolean ended = new AtomicBoolean();
