@@ -31,7 +31,7 @@ final class AnswerCheck {
         return switch (reply.status()) {
             case 200 -> Verdict.lost("does not answer with a frame (is the URL right?)");
             case 401 -> FrameServer.isUnauthenticated(text(body)) ? otherSecret() : notOurs(reply);
-            case 409 -> FrameServer.isOtherVersion(text(body)) ? Verdict.refused(text(body)) : notOurs(reply);
+            case 409 -> FrameServer.isRefusal(text(body)) ? Verdict.refused(text(body)) : notOurs(reply);
             case 400 ->
                 Verdict.lost(
                         body.length == 0

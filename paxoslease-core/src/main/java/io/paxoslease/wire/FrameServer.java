@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FrameServer implements FrameHandler {
 
+    /** How the words begin with which a node refuses a frame, with 409, that came another way than those that need no shared secret. */
+    public static final String OTHER_WAY = "has no shared secret, and so takes ";
+
     private static final System.Logger LOG = System.getLogger(FrameServer.class.getName());
 
     private static final String OTHER_VERSION = "speaks protocol version ";
@@ -162,9 +165,9 @@ public final class FrameServer implements FrameHandler {
         return text.equals(NO_SECRET) || text.equals(NO_MAC) || text.equals(OTHER_SECRET);
     }
 
-    /** Whether this is what a node says to a frame of another version; whatever else answers 409 has a conflict of its own. */
-    static boolean isOtherVersion(String text) {
-        return text.startsWith(OTHER_VERSION);
+    /** Whether a node says this to a frame of another version or that came another way; whatever else answers 409 has a conflict of its own. */
+    static boolean isRefusal(String text) {
+        return text.startsWith(OTHER_VERSION) || text.startsWith(OTHER_WAY);
     }
 
     private @Nullable FrameMac matching(byte[] bytes) {

@@ -889,6 +889,15 @@ class FrameTransportTests {
                             409, "speaks protocol version 2, the frame is of version 1".getBytes(UTF_8)));
         }
 
+        /** As where its port is mapped into a container: not the URL is wrong, but a secret is missing. */
+        @Test
+        void aMemberThatFramesReachAnotherWayThanIsSafe() {
+            connect();
+            String reason = FrameServer.OTHER_WAY + "frames from its own machine only";
+            assertLost(reason, reply -> new FrameReply(409, reason.getBytes(UTF_8)));
+            assertThat(status().refused()).isTrue();
+        }
+
         private void assertLost(String problem, UnaryOperator<FrameReply> forgery) {
             told.clear();
             send("a");

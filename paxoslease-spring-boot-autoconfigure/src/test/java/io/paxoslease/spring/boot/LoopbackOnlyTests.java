@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.paxoslease.spring.boot.transport.FrameChannels;
 import io.paxoslease.spring.bounded.FreePorts;
+import io.paxoslease.wire.FrameServer;
 import java.net.ConnectException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -67,7 +68,7 @@ class LoopbackOnlyTests {
             }
             HttpResponse<String> refusal = post(outside);
             assertThat(refusal.statusCode()).isEqualTo(REFUSED);
-            assertThat(refusal.body()).contains("shared secret");
+            assertThat(refusal.body()).isEqualTo(FrameServer.OTHER_WAY + "frames from its own machine only");
             assertThat(post(
                                     outside,
                                     "X-Forwarded-For",
@@ -97,7 +98,7 @@ class LoopbackOnlyTests {
             assertThat(application.isRunning()).isTrue();
             HttpResponse<String> refusal = post("127.0.0.1", "Origin", "http://127.0.0.1:" + port);
             assertThat(refusal.statusCode()).isEqualTo(REFUSED);
-            assertThat(refusal.body()).contains("web pages");
+            assertThat(refusal.body()).isEqualTo(FrameServer.OTHER_WAY + "no frames from web pages");
             assertThat(output.getAll().lines().filter(line -> line.contains("paxoslease.security.shared-secret")))
                     .hasSize(1)
                     .allMatch(line -> line.contains("web page"));

@@ -1,5 +1,6 @@
 package io.paxoslease.spring.boot.transport;
 
+import io.paxoslease.wire.FrameServer;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,7 +45,7 @@ final class OriginCheck {
             logOnce(
                     "a web page sent from this machine, and will refuse others: without paxoslease.security.shared-secret"
                             + " or mutual TLS it could vote");
-            return "has no shared secret, and so takes no frames from web pages";
+            return FrameServer.OTHER_WAY + "no frames from web pages";
         }
         if (called != null && called.isLoopbackAddress()) {
             return null;
@@ -52,7 +53,7 @@ final class OriginCheck {
         logOnce("came to " + (called == null ? "an unknown address" : called.getHostAddress())
                 + ", and will refuse others: without paxoslease.security.shared-secret or mutual TLS whoever reaches"
                 + " this node could vote, so it takes frames at loopback addresses only");
-        return "has no shared secret, and so takes frames from its own machine only";
+        return FrameServer.OTHER_WAY + "frames from its own machine only";
     }
 
     /**
@@ -68,7 +69,7 @@ final class OriginCheck {
         logOnce(
                 "came without a client certificate, and will refuse others: without paxoslease.security.shared-secret only"
                         + " certificates tell the members from strangers, and the web server has a port that does not ask for them");
-        return "has no shared secret, and so takes frames with a client certificate only";
+        return FrameServer.OTHER_WAY + "frames with a client certificate only";
     }
 
     private void logOnce(String reason) {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.spring.bounded.FreePorts;
+import io.paxoslease.wire.FrameServer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -115,7 +116,7 @@ class MutualTlsCellTests {
         HttpResponse<String> response = post(ports[2]);
 
         assertThat(response.statusCode()).isEqualTo(409);
-        assertThat(response.body()).contains("client certificate");
+        assertThat(response.body()).isEqualTo(FrameServer.OTHER_WAY + "frames with a client certificate only");
     }
 
     /** Not on Netty, where the application that closes first ends the servers of all in its process. */
