@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** How node-1 talks to node-2 and node-3. Time passes only where a test says so, and no thread runs but the test's. */
 class FrameTransportTests {
@@ -452,6 +453,25 @@ class FrameTransportTests {
             transport.flush();
             transport.tick();
             assertThat(channel.exchanges).isEqualTo(before);
+        }
+
+        /** So that releases still arrive. It is a moment only, and a busy machine may miss it. */
+        @Test
+        @Timeout(60)
+        void whoClosesWaitsForWhatIsUnderWay() throws InterruptedException {
+            boolean waited = false;
+            while (!waited) {
+                transport = transport(Samples.settings(), channel, 10);
+                connect();
+                release("a");
+                begin();
+                Thread closing = new Thread(transport::close);
+                closing.start();
+                while (closing.isAlive() && !waited) {
+                    waited = closing.getState() == Thread.State.TIMED_WAITING;
+                }
+                closing.join();
+            }
         }
     }
 

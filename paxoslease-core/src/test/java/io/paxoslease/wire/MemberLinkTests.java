@@ -3,6 +3,7 @@ package io.paxoslease.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.protocol.Ballot;
+import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import java.util.ArrayList;
@@ -17,13 +18,7 @@ class MemberLinkTests {
 
     private final WireSettings settings = Samples.settings();
     private final MemberLink link = new MemberLink(1, Samples.NODE_1, settings, 10, 0);
-    private final FrameServer member = new FrameServer(
-            Samples.NODE_2,
-            settings,
-            new GrantingAcceptor(),
-            WireListener.NONE,
-            new Sessions(1, false, Samples.random(1)),
-            new ManualClock());
+    private final FrameServer member = server(Samples.NODE_2);
     private final AnswerCheck check = new AnswerCheck(settings, null);
 
     private long now;
@@ -36,8 +31,22 @@ class MemberLinkTests {
         return exchange;
     }
 
+    private FrameServer server(Incarnation incarnation) {
+        return new FrameServer(
+                incarnation,
+                settings,
+                new GrantingAcceptor(),
+                WireListener.NONE,
+                new Sessions(1, false, Samples.random(1)),
+                new ManualClock());
+    }
+
     private void answer(Exchange exchange) {
-        FrameReply reply = member.handle(FrameCodec.encode(exchange.frame(), null), null);
+        answer(member, exchange);
+    }
+
+    private void answer(FrameServer server, Exchange exchange) {
+        FrameReply reply = server.handle(FrameCodec.encode(exchange.frame(), null), null);
         assertThat(link.end(exchange, check.judge(reply, exchange.frame()), false, now))
                 .isNotNull();
     }
@@ -65,11 +74,36 @@ class MemberLinkTests {
         closing.join();
     }
 
+    /** What a member in a new life did not handle is neither under way nor queued for the moment in which its end is noted. */
+    @Test
+    @Timeout(60)
+    void whoClosesWaitsForWhatIsSentOnceMore() throws Exception {
+        answer(begin());
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        Exchange release = begin();
+        FrameServer restarted = server(new Incarnation("node-2", 0x9999));
+        answer(restarted, release);
+        Thread closing = closing();
+        answer(restarted, begin());
+        answer(restarted, begin());
+        closing.join();
+    }
+
     @Test
     @Timeout(60)
     void whoClosesDoesNotWaitForAMemberThatIsNotReachable() {
         link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
         awaitIdle();
+    }
+
+    @Test
+    @Timeout(60)
+    void whoIsInterruptedDoesNotWait() {
+        answer(begin());
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        Thread.currentThread().interrupt();
+        awaitIdle();
+        assertThat(Thread.interrupted()).isTrue();
     }
 
     /** Whatever the reason was, it may be another member by then. */
@@ -203,6 +237,16 @@ class MemberLinkTests {
             assertThat(news).hasSize(1);
             lose(REFUSED, NOT_FOUND, NOT_FOUND, NOT_FOUND);
             assertThat(news).hasSize(3);
+        }
+
+        /** What may be told of one outage is not used up by those before. */
+        @Test
+        void areAsManyInEachOutage() {
+            for (int outage = 1; outage <= 3; outage++) {
+                lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, NOT_FOUND);
+                assertThat(news).hasSize(2 * outage);
+                answer(begin());
+            }
         }
     }
 }
