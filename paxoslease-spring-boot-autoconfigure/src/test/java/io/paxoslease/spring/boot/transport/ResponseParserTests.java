@@ -40,9 +40,10 @@ class ResponseParserTests {
 
     @Test
     void readsABodyInChunks() throws ProtocolException {
-        assertThat(text(read("HTTP/1.1 409 \r\nTransfer-Encoding: Chunked\r\n\r\n"
-                        + "5;ext=\"a\"\r\nhello\r\n00001\r\n!\r\nA \r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n")))
-                .isEqualTo("409 hello!0123456789");
+        ByteBuffer in = bytes("HTTP/1.1 409 \r\nTransfer-Encoding: Chunked\r\n\r\n"
+                + "5;ext=\"a\"\r\nhello\r\n00001\r\n!\r\nA \r\n0123456789\r\n0\r\nTrailer: x\r\n\r\nHTTP");
+        assertThat(text(parser.read(in))).isEqualTo("409 hello!0123456789");
+        assertThat(in.remaining()).isEqualTo(4);
         assertThat(parser.keepsAlive()).isTrue();
     }
 
@@ -93,6 +94,21 @@ class ResponseParserTests {
     void knowsThatSomeResponsesHaveNoBody(int status, String header) throws ProtocolException {
         assertThat(text(read("HTTP/1.1 " + status + " None\r\n" + header + "\r\n\r\n")))
                 .isEqualTo(status + " ");
+    }
+
+    @Test
+    void takesWhatTheLastResponseSaysOfTheConnection() throws ProtocolException {
+        read("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n");
+        assertThat(parser.keepsAlive()).isFalse();
+    }
+
+    @Test
+    void staysStartedWhenNothingComes() throws ProtocolException {
+        assertThat(read("")).isNull();
+        assertThat(parser.isStarted()).isFalse();
+        assertThat(read("H")).isNull();
+        assertThat(read("")).isNull();
+        assertThat(parser.isStarted()).isTrue();
     }
 
     @Test
@@ -150,6 +166,7 @@ class ResponseParserTests {
                 "HTTP/1.1 200 OK\r\nContent-Length: 1, 1\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 0\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 9999999999999999999\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
