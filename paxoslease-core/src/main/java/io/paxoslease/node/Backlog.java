@@ -1,6 +1,7 @@
 package io.paxoslease.node;
 
 import io.paxoslease.node.Dispatcher.Task;
+import io.paxoslease.protocol.Names;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -51,20 +52,22 @@ final class Backlog {
             if (!first.hasNext()) {
                 tasks.remove();
             }
-            ArrayDeque<Task> waiting = task.key() == null ? null : deferred.get(task.key());
-            if (waiting == null) {
+            String key = task.key();
+            ArrayDeque<Task> waiting = key == null ? null : deferred.get(key);
+            if (key == null || waiting == null) {
                 return task;
             }
             waiting.add(task);
-            warnIfMany(waiting.size(), task.key());
+            warnIfMany(waiting.size(), key);
         }
         return null;
     }
 
     /** They are kept, because each may be the end of a tenure; only the application can have them told. Its log may be what does not return. */
-    private void warnIfMany(int waiting, @Nullable String key) {
+    private void warnIfMany(int waiting, String key) {
         if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
-            String message = waiting + " news of lease '" + key + "' wait for a listener of the node that is still busy"
+            String message = waiting + " news of lease '" + Names.printable(key)
+                    + "' wait for a listener of the node that is still busy"
                     + " with an earlier one; until it returns nobody here is told of this lease";
             addFirst(() -> LOG.log(Level.WARNING, message));
         }

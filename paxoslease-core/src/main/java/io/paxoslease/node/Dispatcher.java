@@ -1,5 +1,6 @@
 package io.paxoslease.node;
 
+import io.paxoslease.protocol.Names;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -336,7 +337,7 @@ final class Dispatcher implements AutoCloseable {
                     Level.WARNING,
                     () -> key == null
                             ? "What an application does with a lease failed"
-                            : "A listener of lease '" + key + "' failed",
+                            : "A listener of lease '" + Names.printable(key) + "' failed",
                     failure);
         } finally {
             // An interrupt that was left behind is not meant for what runs here next.

@@ -352,8 +352,8 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         } catch (ExecutionException | TimeoutException failure) {
             withdraw(claim);
         }
-        throw new LeaseUnavailableException(
-                "Lease '" + name + "' could not be acquired within " + maxWait + ": " + whyUnavailable(claim));
+        throw new LeaseUnavailableException(Names.printable(
+                "Lease '" + name + "' could not be acquired within " + maxWait + ": " + whyUnavailable(claim)));
     }
 
     private String whyUnavailable(Claim claim) {

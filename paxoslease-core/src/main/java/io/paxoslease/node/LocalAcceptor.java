@@ -3,6 +3,7 @@ package io.paxoslease.node;
 import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
+import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class LocalAcceptor {
 
     private static final System.Logger LOG = System.getLogger(LocalAcceptor.class.getName());
-    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
     private static final int MAX_FAR_AHEAD = 64;
 
     private final Acceptor acceptor;
@@ -71,7 +70,7 @@ final class LocalAcceptor {
     /** Without the lock, in which a log that blocks would hold everybody up. */
     private void noteIfFarAhead(Request request, @Nullable Response response, Now now) {
         if (response == null && BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
-            noteFarAhead(CONTROLS.matcher(request.ballot().owner().nodeId()).replaceAll("?"));
+            noteFarAhead(Names.printable(request.ballot().owner().nodeId()));
         }
     }
 

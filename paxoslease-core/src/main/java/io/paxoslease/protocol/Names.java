@@ -1,12 +1,15 @@
 package io.paxoslease.protocol;
 
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
-/** The one check of names that travel in messages. */
+/** The one check of names that travel in messages, and how they are shown. */
 public final class Names {
 
     /** The most bytes of UTF-8 that the name of a resource may have. */
     public static final int MAX_RESOURCE_BYTES = 255;
+
+    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
 
     private Names() {}
 
@@ -30,6 +33,16 @@ public final class Names {
         }
         requireEncodable(what, text);
         return text;
+    }
+
+    /**
+     * A text with names in it as one line of a log, with a question mark for each control character: applications make names of what their users
+     * write, and ids of nodes come from elsewhere.
+     *
+     * @param text the text
+     */
+    public static String printable(String text) {
+        return CONTROLS.matcher(text).replaceAll("?");
     }
 
     private static void requireEncodable(String what, String text) {

@@ -78,6 +78,21 @@ class DispatcherTests {
         }
     }
 
+    /** An application may make names of what its users write. */
+    @Test
+    void namesForgeNoLines() {
+        logger.addHandler(collector);
+        try (Dispatcher dispatcher = new Dispatcher("test")) {
+            dispatcher.dispatch(List.of(new Dispatcher.Task("a\nERROR b", () -> {
+                throw new IllegalStateException("on purpose");
+            })));
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            assertThat(lines).containsExactly("A listener of lease 'a?ERROR b' failed");
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
     @Test
     void saysOnceThatThreadsRunShort() {
         logger.addHandler(collector);

@@ -351,6 +351,16 @@ class LeaseNodeTests {
             }
         }
 
+        /** The message goes to logs, and an application may make names of what its users write. */
+        @Test
+        void saysItInOneLine() {
+            taken("a\nERROR b");
+
+            assertThatExceptionOfType(LeaseUnavailableException.class)
+                    .isThrownBy(() -> node.acquire("a\nERROR b", TIME, Duration.ZERO))
+                    .withMessageStartingWith("Lease 'a?ERROR b' could");
+        }
+
         private void assertUnavailable(LeaseNode asked, String reason) {
             assertThatExceptionOfType(LeaseUnavailableException.class)
                     .isThrownBy(() -> asked.acquire("job", TIME, Duration.ZERO))

@@ -1,5 +1,6 @@
 package io.paxoslease.spring;
 
+import io.paxoslease.protocol.Names;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ public class LeaderChangedEvent extends LeaseEvent {
 
     @Override
     public String toString() {
-        return getClass().getSimpleName() + "[lease " + leaseName() + ", node " + node() + ", leader " + leader + "]";
+        return Names.printable(
+                getClass().getSimpleName() + "[lease " + leaseName() + ", node " + node() + ", leader " + leader + "]");
     }
 }

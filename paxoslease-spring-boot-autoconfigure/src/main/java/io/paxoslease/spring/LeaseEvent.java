@@ -1,5 +1,6 @@
 package io.paxoslease.spring;
 
+import io.paxoslease.protocol.Names;
 import org.springframework.context.ApplicationEvent;
 
 /**
@@ -53,6 +54,7 @@ public abstract class LeaseEvent extends ApplicationEvent {
 
     @Override
     public String toString() {
-        return getClass().getSimpleName() + "[lease " + leaseName + ", node " + node + ", token " + fencingToken + "]";
+        return Names.printable(getClass().getSimpleName() + "[lease " + leaseName + ", node " + node + ", token "
+                + fencingToken + "]");
     }
 }

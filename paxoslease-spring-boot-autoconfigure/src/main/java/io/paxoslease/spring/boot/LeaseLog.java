@@ -3,12 +3,12 @@ package io.paxoslease.spring.boot;
 import io.paxoslease.node.LeaseListener;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.protocol.Names;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -19,7 +19,6 @@ import org.apache.commons.logging.LogFactory;
 final class LeaseLog implements LeaseListener {
 
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
-    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
 
     private final LeaseNode node;
     private final String nodeId;
@@ -40,8 +39,7 @@ final class LeaseLog implements LeaseListener {
         if (transition.kind() == LeaseTransition.Kind.EXTENDED && !LOG.isDebugEnabled()) {
             return;
         }
-        // An application may make names of what its users write.
-        String lease = "'" + CONTROLS.matcher(transition.leaseName()).replaceAll("?") + "'";
+        String lease = "'" + Names.printable(transition.leaseName()) + "'";
         switch (transition.kind()) {
             case ACQUIRED -> {
                 leaders.remove(transition.leaseName());
@@ -56,7 +54,8 @@ final class LeaseLog implements LeaseListener {
             }
             case EXTENDED -> LOG.debug(nodeId + " extended " + lease);
             case EXTENSION_FAILED -> {
-                String line = nodeId + " could not extend " + lease + " (" + transition.reason()
+                String line = nodeId + " could not extend " + lease + " ("
+                        + Names.printable(String.valueOf(transition.reason()))
                         + "); it still leads and tries again before the lease ends";
                 if (failing.add(transition.leaseName())) {
                     LOG.warn(line);
@@ -75,7 +74,7 @@ final class LeaseLog implements LeaseListener {
                 if (leader == null) {
                     LOG.debug("Nobody is known to lead " + lease);
                 } else if (!leader.equals(nodeId) && !leader.equals(leaders.get(transition.leaseName()))) {
-                    tell(transition, () -> lease + " is led by " + leader + ", as far as is known");
+                    tell(transition, () -> lease + " is led by " + Names.printable(leader) + ", as far as is known");
                     remember(transition.leaseName(), leader);
                 }
             }

@@ -2,6 +2,7 @@ package io.paxoslease.spring.events;
 
 import io.paxoslease.node.LeaseListener;
 import io.paxoslease.node.LeaseTransition;
+import io.paxoslease.protocol.Names;
 import io.paxoslease.spring.LeaderChangedEvent;
 import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseEvent;
@@ -374,7 +375,8 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 listeners.call(listener, event);
             } catch (Throwable failure) {
                 logSafely(() -> LOG.error(
-                        "Listener " + listener + " of lease '" + event.leaseName() + "' failed with " + event,
+                        "Listener " + listener + " of lease '" + Names.printable(event.leaseName()) + "' failed with "
+                                + event,
                         failure));
             }
         }

@@ -169,11 +169,15 @@ class LeaseLogTests {
         });
     }
 
-    /** An application may make names of what its users write. */
+    /** An application may make names of what its users write, and the id of a node comes from elsewhere. */
     @Test
     void namesForgeNoLines() {
         runner.run(context -> {
             LeaseNode node = context.getBean(LeaseNode.class);
+            LeaseLog log = new LeaseLog(node);
+            log.onTransition(leaderChanged("jobs", "n\nERROR b"));
+            log.onTransition(new LeaseTransition(
+                    LeaseTransition.Kind.EXTENSION_FAILED, "jobs", 7, null, "held by n\nERROR b", Duration.ZERO));
             node.tryAcquire("a\nERROR b", Duration.ofSeconds(1)).orElseThrow().release();
             assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
 

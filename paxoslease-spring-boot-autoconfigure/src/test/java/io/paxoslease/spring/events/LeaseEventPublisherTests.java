@@ -271,6 +271,17 @@ class LeaseEventPublisherTests {
         assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
     }
 
+    /** An application may make names of what its users write. */
+    @Test
+    void namesForgeNoLines(CapturedOutput output) {
+        start(Throwing.class);
+        tell(Kind.ACQUIRED, "a\nERROR b", 5);
+        tell(Kind.LOST, "a\nERROR b", 5);
+        tell(Kind.LEADER_CHANGED, "a\nERROR b", 0);
+        delivered();
+        assertThat(output).contains("a?ERROR b").doesNotContain("\nERROR b");
+    }
+
     static class Blocking {
         final CountDownLatch go = new CountDownLatch(1);
         final AtomicBoolean ended = new AtomicBoolean();

@@ -4,8 +4,8 @@ import io.paxoslease.LeaderElection;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.NodeSettings;
+import io.paxoslease.protocol.Names;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,6 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 public final class PaxosLeaseEndpoint {
 
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
-    private static final Pattern CONTROLS = Pattern.compile("\\p{Cc}");
 
     private final LeaseNode node;
     private final CellView view;
@@ -102,7 +101,7 @@ public final class PaxosLeaseEndpoint {
                                 + (action == null ? "but there is none" : "not '" + action + "'"));
         }
         LOG.info(node.settings().nodeId() + " was told by its endpoint 'lease' to " + action + " '"
-                + CONTROLS.matcher(name).replaceAll("?") + "'");
+                + Names.printable(name) + "'");
         LeaseDescriptor lease = lease(name);
         if (lease == null) {
             throw unknown(name);

@@ -235,7 +235,9 @@ class SocketFrameChannelTests {
             });
             SocketFrameChannel channel = channel(server.url());
             for (int i = 1; i <= 3; i++) {
-                assertThat(send(channel, frame(1), LONG).get().body()).asString().isEqualTo("<html>");
+                assertThat(send(channel, frame(1), LONG).get().body())
+                        .asString()
+                        .isEqualTo("<html>");
                 assertThat(server.connections).hasValue(i);
             }
         }
