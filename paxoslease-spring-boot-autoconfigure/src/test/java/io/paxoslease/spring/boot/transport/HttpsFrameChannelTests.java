@@ -196,7 +196,19 @@ class HttpsFrameChannelTests {
         int port = server.url().getPort();
         echoed(channel(URI.create("https://localhost:" + port)), "a");
         echoed(channel(server.url()), "b");
-        assertThat(told).containsExactly("[type=host_name (0), value=localhost]", "[]");
+        // Its dot is for the resolver.
+        MemberUrl dotted = MemberUrl.of("n2", URI.create("https://localhost.:" + port), "/paxoslease");
+        SocketFrameChannel channel =
+                closing(FrameChannels.create("n1", Map.of(), "/paxoslease", 200_000, () -> context));
+        channel.add("n2", new HttpProtocol(dotted, 200_000, () -> context) {
+            @Override
+            List<InetAddress> addresses() {
+                return List.of(InetAddress.getLoopbackAddress());
+            }
+        });
+        echoed(channel, "c");
+        String name = "[type=host_name (0), value=localhost]";
+        assertThat(told).containsExactly(name, "[]", name);
     }
 
     /** Jetty answers 400 where the name in the request is not that in the handshake, and so does Tomcat where that one has its own certificate. */

@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -168,6 +169,23 @@ class TcpFrameChannelTests {
     }
 
     @Test
+    void goesOnWithTheConnectionThatIsThere() throws Exception {
+        byte[] answer = HexFormat.of().parseHex("0000000100c807");
+        try (ServerSocket member = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            SocketFrameChannel channel = channel("tcp://127.0.0.1:" + member.getLocalPort(), null);
+            CompletableFuture<FrameReply> reply = send(channel, new byte[1], LONG);
+            try (Socket only = member.accept()) {
+                for (int i = 0; i < 3; i++) {
+                    assertThat(only.getInputStream().readNBytes(5)).endsWith(0);
+                    only.getOutputStream().write(answer);
+                    assertThat(reply.get().body()).containsExactly(7);
+                    reply = send(channel, new byte[1], LONG);
+                }
+            }
+        }
+    }
+
+    @Test
     void connectsAgainToAMemberThatWasRestarted() throws Exception {
         TcpFrameServer before = echo(null, 0);
         SocketFrameChannel channel = channel("tcp://127.0.0.1:" + before.port(), null);
@@ -190,6 +208,14 @@ class TcpFrameChannelTests {
         void thatCannotBeAcceptedIsNamed(String hex, String words) throws Exception {
             SocketFrameChannel channel = channel(answering(HexFormat.of().parseHex(hex)), null);
             assertThat(failure(send(channel, new byte[10], LONG))).endsWith("answered with " + words);
+        }
+
+        @Test
+        void mayBeAsLongAsIsAllowed() throws Exception {
+            byte[] answer = new byte[TcpProtocol.REPLY_HEAD_BYTES + MAX_RESPONSE];
+            ByteBuffer.wrap(answer).putInt(MAX_RESPONSE).putShort((short) 200);
+            SocketFrameChannel channel = channel(answering(answer), null);
+            assertThat(send(channel, new byte[10], LONG).get().body()).hasSize(MAX_RESPONSE);
         }
 
         @Test
@@ -457,6 +483,21 @@ class TcpFrameChannelTests {
             assertThat(patient).isNotDone();
             answered.countDown();
             assertThat(patient.get().body()).hasSize(10);
+        }
+
+        @Test
+        void whoWaitsForAMemberThatIsNotTrustedHearsOfItToo() throws Exception {
+            SSLContext own = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            SSLContext other = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
+            String url = "tls://localhost:" + echo(other, 0).port();
+            SocketFrameChannel channel = channel(url, own);
+            List<CompletableFuture<FrameReply>> replies = new ArrayList<>();
+            for (int i = 0; i < 3 * SocketMember.MAX_CONNECTIONS; i++) {
+                replies.add(send(channel, new byte[10], LONG));
+            }
+            for (CompletableFuture<FrameReply> reply : replies) {
+                assertThat(failure(reply)).startsWith("no secure connection to " + url);
+            }
         }
 
         @Test

@@ -25,6 +25,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Real sockets on the loopback interface; times are upper bounds with room for a busy machine. A write to a server that does not read
@@ -245,6 +247,19 @@ class TcpFrameServerTests {
             assertThat(all.get(2).exchange(frame(5)).status()).isEqualTo(200);
         }
 
+        @Test
+        void ofConnectionsCountsOnlyThoseThatAreThere() throws Exception {
+            TcpFrameServer server = server(PATIENT);
+            for (int i = 0; i < PATIENT.connections(); i++) {
+                try (TcpSender gone = new TcpSender(server.port())) {
+                    assertThat(gone.exchange(frame(5)).status()).isEqualTo(200);
+                }
+            }
+            TcpSender first = sender(server);
+            assertThat(sender(server).exchange(frame(5)).status()).isEqualTo(200);
+            assertThat(first.exchange(frame(5)).status()).isEqualTo(200);
+        }
+
         /** Strangers can push out each other, but nobody who brought a valid frame. */
         @Test
         void ofConnectionsClosesThoseOfStrangersFirst() throws Exception {
@@ -416,10 +431,14 @@ class TcpFrameServerTests {
                     .doesNotContain("paxoslease-next-tcp-server"));
         }
 
-        @Test
-        void closesAConnectionThatItCannotServe() throws Exception {
+        @ParameterizedTest
+        @ValueSource(booleans = {true, false})
+        void closesAConnectionThatItCannotServe(boolean broken) throws Exception {
             TcpFrameServer server = new TcpFrameServer("test", echo, () -> {
-                throw new IllegalStateException("as the test wants it");
+                if (broken) {
+                    throw new IllegalStateException("as the test wants it");
+                }
+                return null;
             });
             closeables.add(server::close);
             server.open(LOOPBACK, 0);

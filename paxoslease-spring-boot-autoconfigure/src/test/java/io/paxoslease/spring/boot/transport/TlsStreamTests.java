@@ -267,6 +267,7 @@ class TlsStreamTests {
         assertThatCode(client.stream::close).doesNotThrowAnyException();
         assertThat(clientSocket.isOpen()).isFalse();
         assertThatIOException().isThrownBy(client::read);
+        assertThatIOException().isThrownBy(() -> client.stream.write(ByteBuffer.allocate(1)));
 
         SocketChannel[] unused = connected();
         TlsStream neverBegun = TlsStream.client(
@@ -713,6 +714,7 @@ class TlsStreamTests {
                 () -> {})));
         until(() -> server.failure != null, client, server);
         assertThat(server.failure).hasMessage("too many handshakes at once");
+        assertThat(server.stream.interestOps()).as("it was given back").isNotZero();
         assertThatCode(server.stream::close).doesNotThrowAnyException();
     }
 
