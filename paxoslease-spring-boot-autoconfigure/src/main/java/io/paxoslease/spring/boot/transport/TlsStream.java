@@ -16,7 +16,6 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Bytes encrypted by TLS. The first {@link #read} or {@link #write} begins the handshake, and each carries it on; what is offered to
@@ -49,10 +48,8 @@ final class TlsStream implements ByteStream {
     private final ByteBuffer encrypted;
     private boolean begun;
 
-    /** Hands the engine over: set by the owner before the tasks are, cleared by the calculator's thread after them. */
+    /** Hands the engine over: set by the owner before the task is, cleared by the calculator's thread after it. */
     private volatile boolean busy;
-
-    private @Nullable RuntimeException failureOfTask;
 
     /**
      * Takes over a connected, non-blocking socket and an engine that was not used.
@@ -208,7 +205,7 @@ final class TlsStream implements ByteStream {
             while (true) {
                 HandshakeStatus status = engine.getHandshakeStatus();
                 if (status == HandshakeStatus.NEED_TASK) {
-                    runTasks();
+                    runTask();
                     if (busy) {
                         return false;
                     }
@@ -227,14 +224,14 @@ final class TlsStream implements ByteStream {
     }
 
     /** Hands the engine to the calculator, which may have returned it already when this returns. */
-    private void runTasks() throws IOException {
-        Runnable first = engine.getDelegatedTask();
-        if (first == null) {
-            throw new SSLException("The handshake is stuck", failureOfTask);
+    private void runTask() throws IOException {
+        Runnable task = engine.getDelegatedTask();
+        if (task == null) {
+            throw new SSLException("The handshake is stuck");
         }
         busy = true;
         try {
-            calculator.run(() -> calculate(first), () -> {
+            calculator.run(task, () -> {
                 busy = false;
                 whenDone.run();
             });
@@ -244,16 +241,6 @@ final class TlsStream implements ByteStream {
         } catch (RuntimeException | OutOfMemoryError noThread) {
             busy = false;
             throw new SSLException("no handshake: " + noThread, noThread);
-        }
-    }
-
-    private void calculate(Runnable first) {
-        try {
-            for (Runnable task = first; task != null; task = engine.getDelegatedTask()) {
-                task.run();
-            }
-        } catch (RuntimeException failure) {
-            failureOfTask = failure;
         }
     }
 
