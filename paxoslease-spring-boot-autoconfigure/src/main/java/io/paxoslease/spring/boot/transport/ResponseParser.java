@@ -200,7 +200,6 @@ final class ResponseParser implements ReplyParser {
             part = Part.COMPLETE;
         } else {
             expect(contentLength);
-            body = new byte[remaining];
             part = remaining == 0 ? Part.COMPLETE : Part.BODY;
         }
     }
@@ -229,7 +228,7 @@ final class ResponseParser implements ReplyParser {
     private void readBody(ByteBuffer in) {
         int count = Math.min(remaining, in.remaining());
         if (bodyBytes + count > body.length) {
-            body = Arrays.copyOf(body, Math.min(maxBodyBytes, Math.max(2 * body.length, bodyBytes + count)));
+            body = Arrays.copyOf(body, Math.max(2 * body.length, bodyBytes + count));
         }
         in.get(body, bodyBytes, count);
         bodyBytes += count;

@@ -53,7 +53,7 @@ public final class SocketFrameChannel implements FrameChannel {
 
     private final Object alarm = new Object();
     /** When the thread looks for overdue exchanges next: never later than the first deadline, often earlier. Guarded by alarm. */
-    private long wakeAtNanos;
+    private long wakeAtNanos = System.nanoTime();
 
     SocketFrameChannel(String name) {
         this.name = name;
@@ -105,9 +105,6 @@ public final class SocketFrameChannel implements FrameChannel {
         if (selector == null) {
             ByteBuffer input = ByteBuffer.allocateDirect(READ_BYTES);
             Selector opened = Selector.open();
-            synchronized (alarm) {
-                wakeAtNanos = System.nanoTime() + Exchange.MAX_TIMEOUT_NANOS;
-            }
             Thread started = daemon(() -> run(opened, input), "channel");
             // Before anything is remembered: if there is no thread to be had, the next exchange tries again.
             try {

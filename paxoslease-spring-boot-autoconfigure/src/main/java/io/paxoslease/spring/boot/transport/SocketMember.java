@@ -369,7 +369,7 @@ final class SocketMember {
                     // Once, however many found out.
                     firstAddress = tried + 1;
                 }
-                if (exchange.late || isOneLate()) {
+                if (isOneLate()) {
                     drop(connection);
                 } else {
                     connection.goOnLate(exchange.late(MAX_LATE_NANOS, nowNanos));

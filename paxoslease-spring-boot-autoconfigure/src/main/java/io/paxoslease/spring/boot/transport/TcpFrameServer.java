@@ -152,7 +152,6 @@ public final class TcpFrameServer implements AutoCloseable {
             started.start();
             thread = started;
         } catch (IOException | RuntimeException | OutOfMemoryError failure) {
-            selector = null;
             server.close();
             opened.close();
             throw failure;
