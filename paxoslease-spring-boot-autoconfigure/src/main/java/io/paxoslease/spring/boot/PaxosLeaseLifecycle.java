@@ -136,12 +136,18 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     /** Not of a node that gave up meanwhile: its acceptor never votes. */
-    synchronized void tellEndOfQuarantine() {
-        if (running && node.quarantineRemainingNanos() > 0) {
+    void tellEndOfQuarantine() {
+        boolean started = isStarted();
+        if (started && node.quarantineRemainingNanos() > 0) {
             logEndOfQuarantine();
-        } else if (running && node.acceptorState() == AcceptorState.VOTING) {
+        } else if (started && node.acceptorState() == AcceptorState.VOTING) {
             LOG.info("PaxosLease: the quarantine of node '" + cell.node().nodeId() + "' is over, its acceptor votes");
         }
+    }
+
+    /** Known when a start that is under way has ended. Who asks logs afterwards: a log that blocks must not hold up the release. */
+    private synchronized boolean isStarted() {
+        return running;
     }
 
     /** On a thread that begins then and ends at once, with a name that tells in the log where the line comes from. */
@@ -155,14 +161,18 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     /** What keeps an application from being ready keeps its jobs from running, and nothing else says so. */
-    synchronized void warnUnlessReady() {
-        Set<String> names = running && !ready ? elections.leaseNames() : Set.of();
+    void warnUnlessReady() {
+        Set<String> names = leasesThatWait();
         if (!names.isEmpty()) {
             LOG.warn("PaxosLease: the application is not ready " + readyWithin
                     + " after its node started. Until it is, this"
                     + " node does not stand for the leases " + names + ", and what they guard does not run. What an"
                     + " ApplicationRunner or CommandLineRunner does without end belongs on a thread of its own.");
         }
+    }
+
+    private synchronized Set<String> leasesThatWait() {
+        return running && !ready ? elections.leaseNames() : Set.of();
     }
 
     private static String seconds(long nanos) {
@@ -237,12 +247,12 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     private void release(@Nullable Throwable late, int startsBefore, Thread stopper, Runnable callback) {
-        if (late != null && starts == startsBefore) {
-            LOG.warn("PaxosLease: guarded calls still run after "
-                    + properties.shutdown().drainTimeout() + "; their leases are released all the same");
-        }
         try {
             if (releaseUnlessStarted(startsBefore)) {
+                if (late != null) {
+                    LOG.warn("PaxosLease: guarded calls still run after "
+                            + properties.shutdown().drainTimeout() + "; their leases are released all the same");
+                }
                 events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT, stopper));
             }
         } finally {

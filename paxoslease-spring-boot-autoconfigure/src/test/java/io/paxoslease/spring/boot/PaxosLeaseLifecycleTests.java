@@ -3,6 +3,10 @@ package io.paxoslease.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.SpringApplication;
@@ -536,6 +541,45 @@ class PaxosLeaseLifecycleTests {
                     assertThat(context.getBean(LeaseNode.class).startedElections())
                             .isEmpty();
                 });
+    }
+
+    @Test
+    void aLogThatBlocksDoesNotHoldUpTheRelease() {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> blocked = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent line) {
+                if (line.getFormattedMessage().contains("the quarantine of node")) {
+                    begun.countDown();
+                    try {
+                        mayEnd.await();
+                    } catch (InterruptedException interrupt) {
+                        throw new IllegalStateException(interrupt);
+                    }
+                }
+            }
+        };
+        blocked.start();
+        Logger logger = (Logger) LoggerFactory.getLogger("io.paxoslease");
+        logger.setLevel(Level.INFO);
+        runner.withPropertyValues("paxoslease.leases.jobs.candidate=true").run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            await().until(() -> leads(context, "jobs"));
+            logger.addAppender(blocked);
+            try {
+                new Thread(context.getBean(PaxosLeaseLifecycle.class)::tellEndOfQuarantine).start();
+                assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+
+                new Thread(context::stop).start();
+
+                await().until(() -> !leads(context, "jobs"));
+            } finally {
+                mayEnd.countDown();
+                logger.detachAppender(blocked);
+                logger.setLevel(null);
+            }
+        });
     }
 
     @Test
