@@ -346,9 +346,7 @@ public final class FrameTransport implements Transport {
         if (ended == null) {
             return;
         }
-        if (ended.news() != null) {
-            LOG.log(ended.good() ? Level.INFO : Level.WARNING, ended.news());
-        }
+        log(running, ended);
         listener.onMessage("frame", ended.good() ? "answered" : "unanswered");
         if (ended.good()) {
             listener.onRoundTrip(link.nodeId, now - exchange.sentNanos());
@@ -362,6 +360,14 @@ public final class FrameTransport implements Transport {
             tell(running, link, exchange.frame().requests(), answer.responses());
         }
         tellUnanswered(running, link, ended.unanswered());
+    }
+
+    /** On one thread: an answer may come before the line of a failure has been written, and people believe the last line. */
+    private static void log(Running running, MemberLink.Ended ended) {
+        String news = ended.news();
+        if (news != null) {
+            running.thread().execute(() -> LOG.log(ended.good() ? Level.INFO : Level.WARNING, news));
+        }
     }
 
     private void tell(Running running, MemberLink link, List<Request> requests, List<@Nullable Response> responses) {

@@ -32,6 +32,10 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -1186,6 +1190,26 @@ class FrameTransportTests {
         }
 
         @Test
+        void theLastLineOfTheLogIsTrueHoweverLongTheOneBeforeTakes() {
+            connect();
+            List<String> lines = new ArrayList<>();
+            Handler slow = new SlowLog(lines);
+            Logger logger = Logger.getLogger(FrameTransport.class.getName());
+            logger.addHandler(slow);
+            try {
+                for (int i = 0; i < 3; i++) {
+                    send("a");
+                    transport.flush();
+                    fail(PEER, new IOException("reset"));
+                }
+            } finally {
+                logger.removeHandler(slow);
+            }
+            assertThat(status().reachable()).isTrue();
+            assertThat(lines).containsExactly("Member node-2 is not reachable: reset", "Member node-2 is reachable");
+        }
+
+        @Test
         void anIdleNodeSleepsUntilItsNextProbes() {
             connect();
             assertThat(transport.ticksToNext()).as("of a quarter of a second").isEqualTo(20);
@@ -1530,6 +1554,32 @@ class FrameTransportTests {
         public void onUnanswered(int acceptor, Request request) {
             told.add(acceptor + " unanswered " + request.resource());
         }
+    }
+
+    /** While it writes that the member is lost, that answers the next frame. */
+    private final class SlowLog extends Handler {
+
+        private final List<String> lines;
+
+        SlowLog(List<String> lines) {
+            this.lines = lines;
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            if (line.getLevel() == Level.WARNING) {
+                send("b");
+                Held next = begin();
+                next.reply().complete(servers.get(PEER).handle(next.frame(), null));
+            }
+            lines.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
     }
 
     /** Runs what it is given when the test says so. */
