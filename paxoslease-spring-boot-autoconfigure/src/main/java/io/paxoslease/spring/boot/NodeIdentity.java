@@ -5,6 +5,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Which node this process is: the id that is set, else the member whose URL leads here, else the name of the host. */
 final class NodeIdentity {
@@ -38,8 +39,7 @@ final class NodeIdentity {
     }
 
     private String here() {
-        Integer port =
-                properties.transport() == Transport.TCP ? properties.tcp().port() : Integer.valueOf(server.port());
+        Integer port = port();
         List<String> here = members.entrySet().stream()
                 .filter(member -> (port == null || MemberUrls.port(member.getValue()) == port)
                         && addresses.isLocal(member.getValue().getHost()))
@@ -49,18 +49,32 @@ final class NodeIdentity {
             throw Settings.invalid(
                     "node-id",
                     null,
-                    "it is not set, and the members " + here + " all have an address of this host"
-                            + (port == null ? "" : " with port " + port),
+                    "it is not set, and the members " + here + " all have " + place(),
                     "Set paxoslease.node-id to the id of this process.");
         }
         return here.isEmpty() ? addresses.hostName() : here.get(0);
     }
 
+    /** What the URL of the member that runs here has. */
+    private String place() {
+        Integer port = port();
+        String property = properties.transport() == Transport.TCP ? "paxoslease.tcp.port" : server.portProperty();
+        return "an address of this host" + (port == null ? "" : " with port " + port + " (" + property + ")");
+    }
+
+    /** The port of this node, null if that is the one of its URL. */
+    private @Nullable Integer port() {
+        return properties.transport() == Transport.TCP ? properties.tcp().port() : Integer.valueOf(server.port());
+    }
+
     private void warnIfProposerOnly(String id) {
         if (!members.isEmpty() && !members.containsKey(id)) {
-            warnings.accept(
-                    "Node '" + id + "' is not one of the members " + members.keySet()
-                            + ": it can lead but has no vote (proposer-only). If it should be one of them, set paxoslease.node-id.");
+            boolean unset = !id.equals(properties.nodeId());
+            warnings.accept("Node '" + id + "' is not one of the members " + members.keySet()
+                    + (unset ? ", none of which has " + place() : "")
+                    + ": it can lead but has no vote (proposer-only). If it should be one of them, "
+                    + (unset ? "correct the port or the URL, or where addresses are translated " : "")
+                    + "set paxoslease.node-id.");
         }
     }
 

@@ -294,7 +294,7 @@ class CellConfigurationTests {
             assertThat(cell.channelWarnings())
                     .singleElement()
                     .asString()
-                    .contains("'box'", "[a, b, c]", "proposer-only");
+                    .contains("'box'", "[a, b, c]", "port 9999 (server.port)", "correct the port", "proposer-only");
         }
 
         /** As in a test of an application whose node id is set: the member of that name may run elsewhere, and two would vote for it. */
@@ -342,7 +342,8 @@ class CellConfigurationTests {
             assertThat(configure(with(THREE_LOCAL, "paxoslease.node-id=d")).channelWarnings())
                     .singleElement()
                     .asString()
-                    .contains("'d'", "proposer-only");
+                    .contains("'d'", "proposer-only")
+                    .doesNotContain("port");
         }
 
         @Test
