@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.mock.env.MockEnvironment;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -424,6 +427,23 @@ class CellConfigurationTests {
                                     "paxoslease.members.Node1=http://localhost:8082")
                             .remedy())
                     .contains("capital letters or dashes");
+        }
+
+        @Test
+        void haveADotWhereTheirEnvironmentVariableHasAnUnderscore() {
+            SystemEnvironmentPropertySource variables = new SystemEnvironmentPropertySource(
+                    StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                    Map.of(
+                            "PAXOSLEASE_MEMBERS_N1",
+                            "http://localhost:8081",
+                            "PAXOSLEASE_MEMBERS_NODE_2",
+                            "http://localhost:8082"));
+
+            assertThat(new Binder(ConfigurationPropertySources.from(variables))
+                            .bind("paxoslease", PaxosLeaseProperties.class)
+                            .get()
+                            .members())
+                    .containsOnlyKeys("n1", "node.2");
         }
 
         @Test
