@@ -121,7 +121,7 @@ final class PaxosLeaseLock implements DistributedLock {
             if (held != null) {
                 // Whoever comes in again may count on the time that it asks for.
                 if (!held.prolongToAtLeast(ttl)) {
-                    throw new ConcurrentModificationException(expired());
+                    throw new ConcurrentModificationException(ended());
                 }
                 if (ttl.compareTo(timeToLive) > 0) {
                     timeToLive = ttl;
@@ -198,7 +198,7 @@ final class PaxosLeaseLock implements DistributedLock {
             local.unlock();
         }
         if (!wasHeld) {
-            throw new ConcurrentModificationException(expired());
+            throw new ConcurrentModificationException(ended());
         }
     }
 
@@ -207,7 +207,7 @@ final class PaxosLeaseLock implements DistributedLock {
         requireOwner();
         BoundedLease held = lease;
         if (held == null || !held.prolong(ttl == null ? timeToLive : ttl)) {
-            throw new IllegalStateException(expired());
+            throw new IllegalStateException(ended());
         }
     }
 
@@ -217,8 +217,9 @@ final class PaxosLeaseLock implements DistributedLock {
         }
     }
 
-    private String expired() {
-        return "The lock '" + name + "' expired while it was held; another node may have worked under it since";
+    private String ended() {
+        return "The lock '" + name + "' ended before it was unlocked: it expired, or this application stops."
+                + " Another node may have worked under it since";
     }
 
     boolean isUnused() {

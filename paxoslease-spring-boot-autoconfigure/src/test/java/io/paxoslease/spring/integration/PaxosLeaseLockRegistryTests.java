@@ -246,6 +246,18 @@ class PaxosLeaseLockRegistryTests {
     }
 
     @Test
+    void whoUnlocksALockThatItsNodeGaveUpToStopIsToldSo() {
+        DistributedLock lock = first.obtain(key);
+        lock.lock();
+
+        cell.node(1).releaseAll();
+
+        assertThatExceptionOfType(ConcurrentModificationException.class)
+                .isThrownBy(lock::unlock)
+                .withMessageContainingAll(key, "this application stops");
+    }
+
+    @Test
     void endsWithItsTimeToLive() throws InterruptedException {
         DistributedLock lock = first.obtain(key);
         lock.lock(Duration.ofMillis(100));
