@@ -4,6 +4,7 @@ import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ProtocolException;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -176,12 +177,13 @@ final class SocketMember {
                 failure = new IOException(next.toString(), next);
             }
         }
-        fail(exchange, noConnection(url.noConnection(failure)));
+        fail(exchange, noConnection(failure));
     }
 
-    /** Where the name leads nowhere any more, that is what there is to mend. */
-    private IOException noConnection(IOException otherwise) {
-        return unknownHost ? url.unknownHost() : otherwise;
+    /** Where the name leads nowhere any more, that is what there is to mend; but where no socket is to be had, no name is found either. */
+    private IOException noConnection(@Nullable IOException failure) {
+        boolean noSocket = failure != null && failure.getClass() == SocketException.class;
+        return unknownHost && !noSocket ? url.unknownHost() : url.noConnection(failure);
     }
 
     /** As many as there are connections for: nothing waits while one is idle or a slot is free. */
@@ -284,7 +286,7 @@ final class SocketMember {
             List<InetAddress> others = connection.otherAddresses();
             drop(connection);
             if (others.isEmpty()) {
-                fail(exchange, noConnection(url.noConnection(failure)));
+                fail(exchange, noConnection(failure));
             } else {
                 connect(exchange, others);
             }
@@ -357,7 +359,9 @@ final class SocketMember {
             if (exchange != null && exchange.isOverdue(nowNanos)) {
                 fail(
                         exchange,
-                        connection.isConnecting() ? noConnection(url.noConnection(exchange)) : url.noAnswer(exchange));
+                        connection.isConnecting()
+                                ? unknownHost ? url.unknownHost() : url.noConnection(exchange)
+                                : url.noAnswer(exchange));
                 if (!connection.isNew()) {
                     drop(connection);
                     // The idle ones would cost a time-out each.

@@ -14,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -37,6 +38,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -864,6 +866,37 @@ class SocketFrameChannelTests {
             assertThat(timelyFailure(channel, LONG)).startsWith("unknown host n2.test in http://n2.test:");
             service.set(() -> found);
             assertThat(timelyFailure(channel, LONG)).startsWith("connection refused by http://n2.test:");
+        }
+
+        /** Look-ups need one too. */
+        @Test
+        void doNotHideThatThereIsNoSocketToBeHad() throws Exception {
+            PeerServer server = server("200 OK");
+            URI url = URI.create("http://n2.test:" + server.url().getPort());
+            AtomicBoolean exhausted = new AtomicBoolean();
+            SocketFrameChannel channel = SocketFrameChannelTests.this.channel(Map.of());
+            channel.add("n2", new HttpProtocol(MemberUrl.of("n2", url, "/paxoslease"), MAX_RESPONSE, () -> null) {
+                @Override
+                List<InetAddress> addresses() throws UnknownHostException {
+                    if (exhausted.get()) {
+                        throw new UnknownHostException("n2.test: System error");
+                    }
+                    return found;
+                }
+
+                @Override
+                ByteStream stream(SocketChannel socket, Calculator calculator, Runnable whenDone) throws IOException {
+                    if (exhausted.get()) {
+                        throw new SocketException("Too many open files");
+                    }
+                    return super.stream(socket, calculator, whenDone);
+                }
+            });
+            echoed(channel, frame(1));
+            exhausted.set(true);
+            assertThat(timelyFailure(channel, LONG))
+                    .startsWith("cannot connect to http://n2.test:")
+                    .endsWith(": Too many open files");
         }
 
         @Test
