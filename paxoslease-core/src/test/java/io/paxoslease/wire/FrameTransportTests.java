@@ -1192,9 +1192,12 @@ class FrameTransportTests {
         @Test
         void theLastLineOfTheLogIsTrueHoweverLongTheOneBeforeTakes() {
             connect();
+            clock.advance(Duration.ofSeconds(10));
             List<String> lines = new ArrayList<>();
             Handler slow = new SlowLog(lines);
             Logger logger = Logger.getLogger(FrameTransport.class.getName());
+            Level usual = logger.getLevel();
+            logger.setLevel(Level.INFO);
             logger.addHandler(slow);
             try {
                 for (int i = 0; i < 3; i++) {
@@ -1204,9 +1207,10 @@ class FrameTransportTests {
                 }
             } finally {
                 logger.removeHandler(slow);
+                logger.setLevel(usual);
             }
-            assertThat(status().reachable()).isTrue();
             assertThat(lines).containsExactly("Member node-2 is not reachable: reset", "Member node-2 is reachable");
+            assertThat(status().reachable()).isTrue();
         }
 
         @Test
