@@ -74,6 +74,7 @@ final class MemberLink {
     private long sequence;
 
     private Standing standing = Standing.UNKNOWN;
+    private long toldNanos;
     private int failures;
     private boolean reachable;
     private boolean refused;
@@ -243,7 +244,7 @@ final class MemberLink {
         }
         note(verdict, timedOut);
         nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
-        return new Ended(unanswered, news(), good, nextProbeNanos);
+        return new Ended(unanswered, news(nowNanos), good, nextProbeNanos);
     }
 
     private static List<Request> join(List<Request> some, List<Request> others) {
@@ -281,16 +282,18 @@ final class MemberLink {
     /**
      * What to log: the member's standing if it changed, lost frames only when there are several in a row, and another reason for the same
      * standing if it lasts. Without the latter a member that was refused a connection while another started would never learn from its log
-     * that the URL is wrong.
+     * that the URL is wrong. That a member went is told when it came a while ago: one that comes and goes with each frame would fill the log.
      */
-    private @Nullable String news() {
+    private @Nullable String news(long nowNanos) {
         Standing now = reachable
                 ? Standing.REACHABLE
                 : refused ? Standing.REFUSED : failures >= FAILURES_BEFORE_NEWS ? Standing.UNREACHABLE : standing;
         boolean another = now == standing;
-        if (another && !isAnotherReason(now)) {
+        boolean hardlyThere = standing == Standing.REACHABLE && nowNanos - toldNanos < IDLE_PROBE_NANOS;
+        if (another ? !isAnotherReason(now) : hardlyThere) {
             return null;
         }
+        toldNanos = nowNanos;
         changesTold = now == Standing.REACHABLE ? 0 : another ? changesTold + 1 : changesTold;
         standing = now;
         toldReason = reason;

@@ -229,6 +229,29 @@ class MemberLinkTests {
             assertThat(news).hasSize(3);
         }
 
+        /** As behind a proxy that refuses some frames at once. */
+        @Test
+        void areFewOfAMemberThatComesAndGoes() {
+            answer(begin());
+            for (int i = 0; i < 30; i++) {
+                Exchange exchange = beginAtOnce();
+                if (i % 4 == 3) {
+                    answer(exchange);
+                } else {
+                    assertThat(link.end(exchange, Verdict.lost(REFUSED), false, now)
+                                    .news())
+                            .isNull();
+                }
+            }
+            lose(REFUSED);
+            assertThat(news).containsExactly("Member node-2 is not reachable: " + REFUSED);
+        }
+
+        private Exchange beginAtOnce() {
+            link.offer(List.of(Samples.propose("a", 1, Samples.NODE_1)));
+            return link.begin(now);
+        }
+
         @Test
         void beginAnewWhenTheMemberWasReachable() {
             lose(REFUSED, REFUSED, REFUSED);
