@@ -182,7 +182,8 @@ public final class TestLeases implements AutoCloseable {
 
     /**
      * Stops this application's node, as a long garbage collection does: it notices, extends and asks nothing while time passes for the others. Its
-     * leases tell the truth nevertheless, because they ask the clock.
+     * leases tell the truth nevertheless, because they ask the clock. Who asks one after its end makes the node notice that, and try in vain to lead
+     * again: after {@link #resume()} it leads when the time of that attempt is over.
      */
     public synchronized void pause() {
         cell.settle();

@@ -13,6 +13,7 @@ import io.paxoslease.spring.bounded.BoundedLeases;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -257,6 +258,25 @@ class TestLeasesTests {
 
         leases.resume();
         assertThat(lost).hasValue(1);
+    }
+
+    @Test
+    void aPausedApplicationNoticesTheEndOfALeaseThatIsAskedAndLeadsAgainWhenItsAttemptIsOver()
+            throws InterruptedException {
+        leases.grant("invoices");
+        Lease lease = invoices.lease().orElseThrow();
+        CountDownLatch lost = new CountDownLatch(1);
+        lease.onLost(lost::countDown);
+        leases.pause();
+        leases.advance(leases.leaseTime());
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+
+        leases.resume();
+        assertThat(invoices.isLeader()).isFalse();
+
+        leases.advance(Duration.ofSeconds(5));
+        assertThat(invoices.isLeader()).isTrue();
     }
 
     @Test
