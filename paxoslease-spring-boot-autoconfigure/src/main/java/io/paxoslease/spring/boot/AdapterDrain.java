@@ -23,12 +23,13 @@ final class AdapterDrain implements SmartLifecycle {
     private final Runnable resume;
     private final Duration timeout;
     private final String what;
+    private volatile CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
     private volatile boolean running;
 
     /**
      * Makes the drain of one adapter.
      *
-     * @param drain lets nothing more run; its stage completes when nothing runs, or with {@code resume}
+     * @param drain lets nothing more run; answers a stage of its caller's own that completes when nothing runs
      * @param resume ends that
      * @param timeout how long to wait at most
      * @param what runs, for the warning that it still does
@@ -48,6 +49,7 @@ final class AdapterDrain implements SmartLifecycle {
     @Override
     public void start() {
         resume.run();
+        idle.complete(null);
         running = true;
     }
 
@@ -59,7 +61,9 @@ final class AdapterDrain implements SmartLifecycle {
     @Override
     public void stop(Runnable callback) {
         running = false;
-        drain.get().orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
+        CompletableFuture<Void> waiting = drain.get();
+        idle = waiting;
+        waiting.orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).whenComplete((done, late) -> {
             if (late != null) {
                 LOG.warn("PaxosLease: " + what + " still run after " + timeout
                         + "; their leases are released all the same");

@@ -8,7 +8,9 @@ import io.paxoslease.spring.integration.PaxosLeaseLockRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -48,6 +50,19 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
         @ConditionalOnMissingBean(LockRegistry.class)
         PaxosLeaseLockRegistry paxosLeaseLockRegistry(LeaseManager manager, PaxosLeaseProperties properties) {
             return new PaxosLeaseLockRegistry(manager, properties.leaseTime());
+        }
+
+        /** Those of a parent go on when its child closes. */
+        @Bean
+        AdapterDrain paxosLeaseLockDrain(ListableBeanFactory beans, PaxosLeaseProperties properties) {
+            return new AdapterDrain(
+                    () -> CompletableFuture.allOf(
+                            beans.getBeansOfType(PaxosLeaseLockRegistry.class, false, true).values().stream()
+                                    .map(PaxosLeaseLockRegistry::whenUnlocked)
+                                    .toArray(CompletableFuture<?>[]::new)),
+                    () -> {},
+                    properties.shutdown().drainTimeout(),
+                    "threads that hold a lock of the registry");
         }
     }
 

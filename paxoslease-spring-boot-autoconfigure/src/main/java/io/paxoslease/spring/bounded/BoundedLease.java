@@ -2,6 +2,7 @@ package io.paxoslease.spring.bounded;
 
 import io.paxoslease.Lease;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -17,6 +18,7 @@ public final class BoundedLease {
     private final Lease lease;
     private final ScheduledExecutorService timer;
     private final Consumer<BoundedLease> onChange;
+    private final CompletableFuture<Void> unused = new CompletableFuture<>();
     private volatile long endNanos;
     private volatile boolean inUse = true;
     private @Nullable Future<?> pending;
@@ -71,12 +73,22 @@ public final class BoundedLease {
     public void linger(Duration time) {
         inUse = false;
         prolong(time);
-        onChange.accept(this);
+        changed();
     }
 
     /** Whether somebody still works under the lease. */
     boolean isInUse() {
         return inUse && isHeld();
+    }
+
+    /** A stage that completes when nobody works under the lease any more: it was given up, ended or was lost. */
+    public CompletableFuture<Void> whenUnused() {
+        return unused.copy();
+    }
+
+    private void changed() {
+        onChange.accept(this);
+        unused.complete(null);
     }
 
     /** Gives the lease up now. */
@@ -85,7 +97,7 @@ public final class BoundedLease {
             pending.cancel(false);
         }
         lease.release();
-        onChange.accept(this);
+        changed();
     }
 
     /** Gives the lease up if its end has come. */

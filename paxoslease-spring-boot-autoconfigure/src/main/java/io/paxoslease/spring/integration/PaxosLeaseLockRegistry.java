@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
@@ -121,6 +122,21 @@ public final class PaxosLeaseLockRegistry
     public void expireUnusedOlderThan(long ageMillis) {
         synchronized (locks) {
             locks.values().removeIf(lock -> lock.isUnused() && lock.idleMillis() > ageMillis);
+        }
+    }
+
+    /**
+     * Waits for the threads that work under a lock now, because the application stops.
+     *
+     * @return a stage that completes when no lock that is held at this call is held any more, but for those of the calling thread and of one in
+     *     {@code System.exit}, which wait for the end of the application themselves
+     */
+    public CompletableFuture<Void> whenUnlocked() {
+        Thread waiting = Thread.currentThread();
+        synchronized (locks) {
+            return CompletableFuture.allOf(locks.values().stream()
+                    .map(lock -> lock.whenUnlocked(waiting))
+                    .toArray(CompletableFuture<?>[]::new));
         }
     }
 

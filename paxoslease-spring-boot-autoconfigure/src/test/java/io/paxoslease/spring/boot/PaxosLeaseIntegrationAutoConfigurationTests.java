@@ -3,6 +3,7 @@ package io.paxoslease.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.LeaderOnly;
@@ -14,15 +15,27 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.cloud.kubernetes.commons.leader.LeaderInitiator;
 import org.springframework.cloud.kubernetes.fabric8.Fabric8AutoConfiguration;
 import org.springframework.cloud.kubernetes.fabric8.leader.Fabric8LeaderAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -36,6 +49,7 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
 
+@ExtendWith(OutputCaptureExtension.class)
 class PaxosLeaseIntegrationAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -55,6 +69,149 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
     void backsOffFromTheApplicationsOwnLockRegistry() {
         withNode.withBean(LockRegistry.class, DefaultLockRegistry::new)
                 .run(context -> assertThat(context).doesNotHaveBean(PaxosLeaseLockRegistry.class));
+    }
+
+    /** Another node would work under it meanwhile. */
+    @Test
+    void stoppingWaitsForAThreadThatWorksUnderALock() {
+        withNode.run(context -> {
+            PaxosLeaseLockRegistry registry = context.getBean(PaxosLeaseLockRegistry.class);
+            CountDownLatch stopped = new CountDownLatch(1);
+            try (Worker worker = new Worker(registry.obtain("import"))) {
+                worker.lock();
+
+                context.getBean(AdapterDrain.class).stop(stopped::countDown);
+
+                assertThat(stopped.getCount()).isOne();
+                assertThat(registry.lease("import")).isPresent();
+                worker.unlock();
+                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            }
+        });
+    }
+
+    @Test
+    void stoppingDoesNotWaitForTheThreadThatStops() {
+        withNode.run(context -> {
+            Lock lock = context.getBean(PaxosLeaseLockRegistry.class).obtain("import");
+            CountDownLatch stopped = new CountDownLatch(1);
+            lock.lock();
+
+            context.getBean(AdapterDrain.class).stop(stopped::countDown);
+
+            assertThat(stopped.getCount()).isZero();
+            lock.unlock();
+        });
+    }
+
+    @Test
+    void stoppingDoesNotWaitForALockForever(CapturedOutput output) {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
+            CountDownLatch stopped = new CountDownLatch(1);
+            try (Worker worker =
+                    new Worker(context.getBean(PaxosLeaseLockRegistry.class).obtain("import"))) {
+                worker.lock();
+
+                context.getBean(AdapterDrain.class).stop(stopped::countDown);
+
+                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+                assertThat(output).contains("threads that hold a lock of the registry still run after");
+                worker.unlock();
+            }
+        });
+    }
+
+    @Test
+    void whatBeganToStopBeforeItWasStartedAgainDoesNotSayThatItReleases(CapturedOutput output) {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=200ms").run(context -> {
+            AdapterDrain drain = context.getBean(AdapterDrain.class);
+            CountDownLatch stopped = new CountDownLatch(2);
+            try (Worker worker =
+                    new Worker(context.getBean(PaxosLeaseLockRegistry.class).obtain("import"))) {
+                worker.lock();
+
+                drain.stop(stopped::countDown);
+                drain.start();
+                worker.unlock();
+                drain.stop(stopped::countDown);
+
+                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+                assertThat(output).doesNotContain("released all the same");
+            }
+        });
+    }
+
+    /** The node releases everything when it stops, which is after this. */
+    @Test
+    @Timeout(60)
+    void aLockIsHeldUntilItsThreadUnlocksItAlthoughTheApplicationStops() throws Exception {
+        ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .run("--spring.main.banner-mode=off");
+        PaxosLeaseLockRegistry registry = application.getBean(PaxosLeaseLockRegistry.class);
+        try (Worker worker = new Worker(registry.obtain("import"))) {
+            worker.lock();
+            Lease lease = registry.lease("import").orElseThrow();
+            Thread closing = new Thread(application::close);
+            closing.start();
+            await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+            assertThat(lease.isHeld()).isTrue();
+
+            worker.unlock();
+            closing.join();
+        }
+    }
+
+    /** It holds its lock for as long as it runs. */
+    @Test
+    @Timeout(60)
+    void anInitiatorOnTheRegistryStopsFirstIfItsPhaseSaysSo(CapturedOutput output) {
+        ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class, OldInitiator.class)
+                .web(WebApplicationType.NONE)
+                .run("--spring.main.banner-mode=off");
+        LockRegistryLeaderInitiator initiator = application.getBean(LockRegistryLeaderInitiator.class);
+        await().until(() -> initiator.getContext().isLeader());
+
+        application.close();
+
+        assertThat(output).doesNotContain("still run after");
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+
+    static class OldInitiator {
+        @Bean
+        LockRegistryLeaderInitiator initiator(LockRegistry<?> locks) {
+            LockRegistryLeaderInitiator initiator =
+                    new LockRegistryLeaderInitiator(locks, new DefaultCandidate("", "old"));
+            initiator.setPhase(Integer.MAX_VALUE);
+            return initiator;
+        }
+    }
+
+    /** A thread that takes a lock. */
+    private static final class Worker implements AutoCloseable {
+        private final ExecutorService thread = Executors.newSingleThreadExecutor();
+        private final Lock lock;
+
+        Worker(Lock lock) {
+            this.lock = lock;
+        }
+
+        void lock() throws Exception {
+            thread.submit(lock::lock).get(60, TimeUnit.SECONDS);
+        }
+
+        void unlock() throws Exception {
+            thread.submit(lock::unlock).get(60, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public void close() {
+            thread.shutdown();
+        }
     }
 
     @Test
