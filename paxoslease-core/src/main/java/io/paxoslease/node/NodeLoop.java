@@ -423,10 +423,11 @@ final class NodeLoop {
             // It shares its names with the proposer.
             acceptor.silence();
         }
-        if (timer.isAlive()) {
-            LockSupport.unpark(timer);
-        } else {
+        if (!timer.isAlive()) {
             loseAll();
+        } else if (Thread.currentThread() != timer) {
+            // Itself it would wake from the pause after each time that it could not tell of it.
+            LockSupport.unpark(timer);
         }
     }
 

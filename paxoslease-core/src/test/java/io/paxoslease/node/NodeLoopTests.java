@@ -22,6 +22,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,6 +47,7 @@ class NodeLoopTests {
     private final AtomicInteger threadsRefused = new AtomicInteger();
     private final BlockingQueue<Boolean> askedByInterrupted = new LinkedBlockingQueue<>();
     private boolean interruptsWhoAsks;
+    private Runnable whenRefused = () -> {};
     private final Dispatcher dispatcher = new Dispatcher(1, scarce(Dispatcher.threadsOf("test")));
     private final LeaseNode node =
             new LeaseNode(NodeSettings.standalone("n", TIME), new NoTransport(), new SplittableRandom(1));
@@ -59,6 +61,7 @@ class NodeLoopTests {
                 if (interruptsWhoAsks) {
                     Thread.currentThread().interrupt();
                 }
+                whenRefused.run();
                 throw new OutOfMemoryError("unable to create native thread, as the test wants it");
             }
             return threads.newThread(task);
@@ -154,6 +157,40 @@ class NodeLoopTests {
 
         assertThat(lost.poll(10, TimeUnit.SECONDS)).isEqualTo("LOST job");
         assertThat(askedByInterrupted).containsExactly(false, true, false);
+    }
+
+    /** It would ask for a thread without end, and where memory is short leave none to the others. */
+    @Test
+    @Timeout(60)
+    void aTimerThatMeetsADefectDoesNotWakeItself() throws InterruptedException {
+        AtomicBoolean woken = new AtomicBoolean();
+        BlockingQueue<Boolean> wokenByOthers = new LinkedBlockingQueue<>();
+        BlockingQueue<Thread> asking = new LinkedBlockingQueue<>();
+        NodeLoop loop = loop(acceptor, () -> {
+            if (Thread.currentThread().getName().endsWith("-timer")) {
+                throw DEFECT;
+            }
+            return START;
+        });
+        take(loop, "job");
+        listen();
+        threadsRefused.set(1);
+        whenRefused = () -> {
+            asking.add(Thread.currentThread());
+            LockSupport.park();
+            wokenByOthers.add(woken.get());
+        };
+        loop.start();
+
+        Thread timer = asking.take();
+        while (wokenByOthers.isEmpty() && timer.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        woken.set(true);
+        LockSupport.unpark(timer);
+
+        assertThat(wokenByOthers.take()).isTrue();
+        assertThat(lost.poll(10, TimeUnit.SECONDS)).isEqualTo("LOST job");
     }
 
     @Test
