@@ -342,11 +342,14 @@ public final class FrameTransport implements Transport {
                         failure == null
                                 ? "did not answer within " + exchange.timeoutNanos() / NANOS_PER_MILLI + "ms"
                                 : Words.of(failure));
-        MemberLink.Ended ended = link.end(exchange, verdict, timedOut, now);
-        if (ended == null) {
-            return;
+        MemberLink.Ended ended;
+        synchronized (link) {
+            ended = link.end(exchange, verdict, timedOut, now);
+            if (ended == null) {
+                return;
+            }
+            log(running, ended);
         }
-        log(running, ended);
         listener.onMessage("frame", ended.good() ? "answered" : "unanswered");
         if (ended.good()) {
             listener.onRoundTrip(link.nodeId, now - exchange.sentNanos());
@@ -362,7 +365,10 @@ public final class FrameTransport implements Transport {
         tellUnanswered(running, link, ended.unanswered());
     }
 
-    /** On one thread: an answer may come before the line of a failure has been written, and people believe the last line. */
+    /**
+     * On one thread, to which the link's lock brings the lines in order: an answer may come before the line of a failure has been written, and people
+     * believe the last line.
+     */
     private static void log(Running running, MemberLink.Ended ended) {
         String news = ended.news();
         if (news != null) {

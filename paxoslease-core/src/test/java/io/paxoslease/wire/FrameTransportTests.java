@@ -16,14 +16,15 @@ import io.paxoslease.protocol.Response;
 import io.paxoslease.wire.HeldFrameChannel.Held;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -1213,6 +1214,48 @@ class FrameTransportTests {
             assertThat(status().reachable()).isTrue();
         }
 
+        /** As where whoever has met a failure gets no processor before it hands its line over. */
+        @Test
+        @Timeout(60)
+        void theLastLineOfTheLogIsTrueHoweverLongTheOneBeforeTakesToTheThreadThatWritesIt() throws Exception {
+            connect();
+            for (int i = 0; i < 2; i++) {
+                send("a");
+                transport.flush();
+                fail(PEER, new IOException("reset"));
+            }
+            clock.advance(Duration.ofSeconds(10));
+            release("a");
+            Held lost = begin();
+            send("b");
+            Held passes = begin();
+            Thread other =
+                    new Thread(() -> passes.reply().complete(servers.get(PEER).handle(passes.frame(), null)));
+            List<String> lines = new ArrayList<>();
+            Handler log = new LineHandler(lines);
+            Logger logger = Logger.getLogger(FrameTransport.class.getName());
+            Level usual = logger.getLevel();
+            logger.setLevel(Level.INFO);
+            logger.addHandler(log);
+            try {
+                lost.reply().completeExceptionally(new IOException("reset"));
+                thread.beforeNext = () -> {
+                    other.start();
+                    while (other.isAlive() && other.getState() != Thread.State.BLOCKED) {
+                        Thread.onSpinWait();
+                    }
+                };
+                thread.runAll();
+                other.join();
+                thread.runAll();
+            } finally {
+                logger.removeHandler(log);
+                logger.setLevel(usual);
+            }
+            assertThat(lines).containsExactly("Member node-2 is not reachable: reset", "Member node-2 is reachable");
+            assertThat(status().reachable()).isTrue();
+        }
+
         @Test
         void anIdleNodeSleepsUntilItsNextProbes() {
             connect();
@@ -1561,12 +1604,10 @@ class FrameTransportTests {
     }
 
     /** While it writes that the member is lost, that answers the next frame. */
-    private final class SlowLog extends Handler {
-
-        private final List<String> lines;
+    private final class SlowLog extends LineHandler {
 
         SlowLog(List<String> lines) {
-            this.lines = lines;
+            super(lines);
         }
 
         @Override
@@ -1576,6 +1617,20 @@ class FrameTransportTests {
                 Held next = begin();
                 next.reply().complete(servers.get(PEER).handle(next.frame(), null));
             }
+            super.publish(line);
+        }
+    }
+
+    private static class LineHandler extends Handler {
+
+        private final List<String> lines;
+
+        LineHandler(List<String> lines) {
+            this.lines = lines;
+        }
+
+        @Override
+        public void publish(LogRecord line) {
             lines.add(line.getMessage());
         }
 
@@ -1589,10 +1644,14 @@ class FrameTransportTests {
     /** Runs what it is given when the test says so. */
     private static final class ManualThread implements Executor {
 
-        private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+        private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+        private Runnable beforeNext = () -> {};
 
         @Override
         public void execute(Runnable task) {
+            Runnable before = beforeNext;
+            beforeNext = () -> {};
+            before.run();
             tasks.add(task);
         }
 
