@@ -85,6 +85,8 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private boolean ready;
     private boolean closed;
     private long complainAtNanos = System.nanoTime();
+    /** Why no thread could be started, until that is told. */
+    private @Nullable Throwable noThread;
 
     /**
      * Makes the publisher.
@@ -181,6 +183,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 lanes.remove(lane.lease);
             }
         }
+        complainIfNoThread();
     }
 
     private LeaseEvent event(LeaseTransition transition) {
@@ -227,6 +230,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 lanes.values().forEach(this::run);
             }
         }
+        complainIfNoThread();
     }
 
     // The lanes.
@@ -255,18 +259,24 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             threads.execute(work);
             return true;
         } catch (RuntimeException | OutOfMemoryError failure) {
-            complain(failure);
+            noThread = failure;
             return false;
         }
     }
 
-    /** Where threads run short, each event may find none. */
-    private void complain(Throwable failure) {
-        long nowNanos = System.nanoTime();
-        if (nowNanos - complainAtNanos >= 0) {
+    /** Where threads run short, each event may find none. Not under the monitor: a log may block. */
+    private void complainIfNoThread() {
+        Throwable failure;
+        synchronized (monitor) {
+            failure = noThread;
+            noThread = null;
+            long nowNanos = System.nanoTime();
+            if (failure == null || nowNanos - complainAtNanos < 0) {
+                return;
+            }
             complainAtNanos = nowNanos + COMPLAINT_NANOS;
-            logSafely(() -> LOG.error("A thread for the listeners of lease events could not be started", failure));
         }
+        logSafely(() -> LOG.error("A thread for the listeners of lease events could not be started", failure));
     }
 
     /** What failed may have no message that can be had, and memory may be too short for a line: who comes next must be told all the same. */
@@ -335,6 +345,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             waited = handed ? leaveBehindIfBusy(listener, inbox, lane) : null;
         }
         if (!handed) {
+            complainIfNoThread();
             work(listener, inbox, lane);
         } else if (waited != null) {
             // Not under the monitor: a log may block, and so may what writes the listener down.
@@ -467,6 +478,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 }
             }
         }
+        complainIfNoThread();
         threads.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
     }
 

@@ -355,10 +355,7 @@ class LeaseEventPublisherTests {
         context.getBean(Blocking.class).go.countDown();
     }
 
-    @Test
-    void aLogThatBlocksHoldsUpNoOtherLease() throws InterruptedException {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch mayEnd = new CountDownLatch(1);
+    private static AppenderBase<ILoggingEvent> blocking(CountDownLatch begun, CountDownLatch mayEnd) {
         AppenderBase<ILoggingEvent> blocked = new AppenderBase<>() {
             @Override
             protected void append(ILoggingEvent line) {
@@ -371,6 +368,14 @@ class LeaseEventPublisherTests {
             }
         };
         blocked.start();
+        return blocked;
+    }
+
+    @Test
+    void aLogThatBlocksHoldsUpNoOtherLease() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> blocked = blocking(begun, mayEnd);
         Logger logger = (Logger) LoggerFactory.getLogger(LeaseEventPublisher.class);
         logger.setLevel(Level.WARN);
         start(Blocking.class, Recorder.class);
@@ -495,6 +500,46 @@ class LeaseEventPublisherTests {
         delivered();
         assertThat(recorder().seen).hasSize(6);
         assertThat(output).containsOnlyOnce("could not be started");
+    }
+
+    /** The first thread is that of the lease, the second that of the listener. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void sayingThatThreadsRunShortHoldsUpNobodyElse(int failing) throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> blocked = blocking(begun, mayEnd);
+        Logger logger = (Logger) LoggerFactory.getLogger(LeaseEventPublisher.class);
+        logger.setLevel(Level.WARN);
+        AtomicInteger threads = new AtomicInteger();
+        context.register(Recorder.class);
+        context.refresh();
+        publisher = new LeaseEventPublisher("source", "n1", context, task -> {
+            if (threads.incrementAndGet() == failing) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+        publisher.onApplicationEvent(new ContextRefreshedEvent(context));
+        logger.addAppender(blocked);
+        Thread first = new Thread(() -> tell(Kind.EXTENDED, "slow", 5));
+        try {
+            first.start();
+            assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+
+            Thread other = new Thread(() -> tell(Kind.EXTENDED, "quick", 1));
+            other.start();
+
+            other.join(10_000);
+            assertThat(other.isAlive()).isFalse();
+            await().untilAsserted(() -> assertThat(recorder().seen).contains("LeaseExtendedEvent quick 1"));
+        } finally {
+            mayEnd.countDown();
+            logger.detachAppender(blocked);
+            logger.setLevel(null);
+            first.join();
+            publisher.close();
+        }
     }
 
     @Test
