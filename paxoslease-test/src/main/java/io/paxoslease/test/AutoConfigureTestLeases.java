@@ -18,6 +18,9 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  *
  * <p>The node's id is {@code application}. Its members are those of the application's configuration, else {@code node-1} to {@code node-3}. Each
  * test method begins with {@link TestLeases#reset()}: the application leads what it is a candidate for.
+ *
+ * <p>With {@code @ContextHierarchy} the uppermost context has the node. This annotation would make one in the others too: exclude
+ * {@link PaxosLeaseAutoConfiguration} there, by {@code @EnableAutoConfiguration} or {@code @ImportAutoConfiguration}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

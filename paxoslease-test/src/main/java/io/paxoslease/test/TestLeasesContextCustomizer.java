@@ -9,11 +9,17 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
 
-/** Makes the application one node of a cell in memory. Equal to others of its kind, so that test classes share contexts. */
+/**
+ * Makes the application one node of a cell in memory, in a hierarchy of contexts the uppermost. Equal to others of its kind, so that test classes share
+ * contexts.
+ */
 record TestLeasesContextCustomizer() implements ContextCustomizer {
 
     @Override
     public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
+        if (mergedConfig.getParent() != null) {
+            return;
+        }
         ConfigurableEnvironment environment = context.getEnvironment();
         Set<String> members = TestProperties.members(environment);
         TestProperties.set(
