@@ -10,12 +10,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -79,19 +82,29 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
     @EnableConfigurationProperties(PaxosLeaseIntegrationProperties.class)
     static class LeaderConfiguration {
 
+        /** In each context of a hierarchy: what is elected there is told there. */
         @Bean
-        @ConditionalOnMissingBean
+        @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         PaxosLeaseLeaderInitiators paxosLeaseLeaderInitiators(
                 LeaseNode node,
                 ObjectProvider<Candidate> candidates,
                 ObjectProvider<LeaderEventPublisher> publisher,
                 ApplicationEventPublisher events,
+                ConfigurableBeanFactory beans,
                 PaxosLeaseIntegrationProperties properties) {
             properties.roles().forEach(LeaderConfiguration::requireLeaseName);
+            BeanFactory parent = beans.getParentBeanFactory();
+            PaxosLeaseLeaderInitiators above = parent == null
+                    ? null
+                    : parent.getBeanProvider(PaxosLeaseLeaderInitiators.class).getIfAvailable();
+            List<String> roles = properties.roles().stream()
+                    .filter(role -> above == null || above.initiator(role).isEmpty())
+                    .toList();
             return new PaxosLeaseLeaderInitiators(
                     node,
-                    () -> withRoles(candidates.orderedStream().toList(), properties.roles(), node),
-                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)));
+                    () -> withRoles(candidates.orderedStream().toList(), roles, node),
+                    publisher.getIfAvailable(() -> new DefaultLeaderEventPublisher(events)),
+                    above);
         }
 
         private static void requireLeaseName(String role) {

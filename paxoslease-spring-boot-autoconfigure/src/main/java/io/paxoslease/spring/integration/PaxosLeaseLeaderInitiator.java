@@ -95,6 +95,10 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
         }
     }
 
+    Candidate candidate() {
+        return candidate;
+    }
+
     /** The context of the leadership that lasts now; one that never leads if there is none. */
     public synchronized Context getContext() {
         return current == null ? NOT_LEADER : current;

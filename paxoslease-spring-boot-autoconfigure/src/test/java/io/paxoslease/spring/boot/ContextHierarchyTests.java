@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
+import io.paxoslease.LeaderElection;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.events.LeaseEventPublisher;
+import io.paxoslease.spring.integration.PaxosLeaseLeaderInitiators;
 import io.paxoslease.spring.observation.LeaseAttemptObservationContext;
 import io.paxoslease.spring.quartz.PaxosLeaseTriggerListener;
 import java.time.Duration;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -30,6 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.quartz.Scheduler;
 import org.quartz.SchedulerException;
 import org.quartz.impl.StdSchedulerFactory;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -39,6 +43,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.event.EventListener;
+import org.springframework.integration.leader.AbstractCandidate;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.OnGrantedEvent;
 
 /** Applications of a parent and a child context: one of the two has the node. */
 @Timeout(120)
@@ -106,6 +114,57 @@ class ContextHierarchyTests {
         @Override
         public void onStop(LeaseAttemptObservationContext context) {
             leases.add(context.getLeaseName());
+        }
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class ConfiguredWithCandidate {
+
+        @Bean
+        RoleCandidate parentCandidate() {
+            return new RoleCandidate("parent");
+        }
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(exclude = PaxosLeaseAutoConfiguration.class)
+    @Import(Granted.class)
+    static class WithCandidateButWithoutNode {
+
+        @Bean
+        RoleCandidate childCandidate(@Value("${role:child}") String role) {
+            return new RoleCandidate(role);
+        }
+    }
+
+    /** Counts how often it leads. */
+    static final class RoleCandidate extends AbstractCandidate {
+        private final AtomicInteger granted = new AtomicInteger();
+        private final AtomicInteger revoked = new AtomicInteger();
+
+        RoleCandidate(String role) {
+            super("any id", role);
+        }
+
+        @Override
+        public void onGranted(Context context) {
+            granted.incrementAndGet();
+        }
+
+        @Override
+        public void onRevoked(Context context) {
+            revoked.incrementAndGet();
+        }
+    }
+
+    /** The roles that its context was told of. */
+    static class Granted {
+        private final List<String> roles = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        public void onGranted(OnGrantedEvent event) {
+            roles.add(event.getRole());
         }
     }
 
@@ -195,6 +254,49 @@ class ContextHierarchyTests {
                         parent.getBean(LeaseManager.class).election("jobs").isLeader());
                 assertThat(listener.vetoJobExecution(null, null)).isFalse();
                 listener.triggerComplete(null, null, null);
+            }
+        }
+
+        @Test
+        void aCandidateOfTheChildLeadsUntilTheChildCloses() {
+            try (ConfigurableApplicationContext parent = start(ConfiguredWithCandidate.class)) {
+                LeaderElection child = parent.getBean(LeaseManager.class).election("child");
+                for (int i = 0; i < 2; i++) {
+                    try (ConfigurableApplicationContext context = start(parent, WithCandidateButWithoutNode.class)) {
+                        RoleCandidate candidate = context.getBean("childCandidate", RoleCandidate.class);
+                        await().until(() -> candidate.granted.get() == 1 && child.isLeader());
+                        await().until(() -> context.getBean(Granted.class).roles.equals(List.of("child")));
+                        context.close();
+                        assertThat(candidate.revoked).hasValue(1);
+                        await().until(() -> !child.isLeader());
+                    }
+                }
+                RoleCandidate candidate = parent.getBean("parentCandidate", RoleCandidate.class);
+                await().until(() -> candidate.granted.get() > 0);
+                assertThat(candidate.granted).hasValue(1);
+                assertThat(candidate.revoked).hasValue(0);
+            }
+        }
+
+        @Test
+        void aRoleOfTheParentHasNoSecondCandidateInTheChild() {
+            try (ConfigurableApplicationContext parent = start(ConfiguredWithCandidate.class)) {
+                assertThatThrownBy(() -> start(parent, WithCandidateButWithoutNode.class, "--role=parent")
+                                .close())
+                        .hasStackTraceContaining("two candidates for the role 'parent'");
+                start(parent, WithCandidateButWithoutNode.class).close();
+            }
+        }
+
+        @Test
+        void theRolesOfTheSettingsAreTheParents() {
+            String roles = "--paxoslease.integration.roles=reports";
+            try (ConfigurableApplicationContext parent = start(Configured.class, roles);
+                    ConfigurableApplicationContext child = start(parent, WithJobButWithoutNode.class, roles)) {
+                assertThat(child.getBean(PaxosLeaseLeaderInitiators.class).initiator("reports"))
+                        .isEqualTo(
+                                parent.getBean(PaxosLeaseLeaderInitiators.class).initiator("reports"))
+                        .isPresent();
             }
         }
 
