@@ -234,11 +234,11 @@ final class PaxosLeaseLock implements DistributedLock {
                 + " Another node may have worked under it since";
     }
 
-    /** When who holds the lock now does not any more; at once for a thread that waits for this itself. */
+    /** When who holds the lock now does not any more; at once for a thread that waits for this itself, or ended without unlocking. */
     CompletableFuture<Void> whenUnlocked(Thread waiting) {
         BoundedLease held = lease;
         Thread owner = local.getOwner();
-        return held == null || owner == null || owner == waiting || SystemExit.isUnderWayOn(owner)
+        return held == null || owner == null || owner == waiting || !owner.isAlive() || SystemExit.isUnderWayOn(owner)
                 ? CompletableFuture.completedFuture(null)
                 : held.whenUnused();
     }

@@ -129,7 +129,7 @@ public final class PaxosLeaseLockRegistry
      * Waits for the threads that work under a lock now, because the application stops.
      *
      * @return a stage that completes when no lock that is held at this call is held any more, but for those of the calling thread and of one in
-     *     {@code System.exit}, which wait for the end of the application themselves
+     *     {@code System.exit}, which wait for the end of the application themselves, and those of threads that ended without unlocking
      */
     public CompletableFuture<Void> whenUnlocked() {
         Thread waiting = Thread.currentThread();

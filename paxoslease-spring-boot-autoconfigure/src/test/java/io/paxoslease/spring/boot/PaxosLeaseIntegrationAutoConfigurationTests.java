@@ -105,6 +105,21 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
     }
 
     @Test
+    void stoppingDoesNotWaitForAThreadThatEndedWithoutUnlocking() {
+        withNode.run(context -> {
+            Lock lock = context.getBean(PaxosLeaseLockRegistry.class).obtain("import");
+            CountDownLatch stopped = new CountDownLatch(1);
+            Thread forgetful = new Thread(lock::lock);
+            forgetful.start();
+            forgetful.join();
+
+            context.getBean(AdapterDrain.class).stop(stopped::countDown);
+
+            assertThat(stopped.getCount()).isZero();
+        });
+    }
+
+    @Test
     void stoppingDoesNotWaitForALockForever(CapturedOutput output) {
         withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
             CountDownLatch stopped = new CountDownLatch(1);
