@@ -191,6 +191,15 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /**
+     * Removes a listener. It may still be told what happened before.
+     *
+     * @param listener the listener that was added
+     */
+    public void removeListener(LeaseListener listener) {
+        news.removeListener(listener);
+    }
+
+    /**
      * Adds a listener for every attempt from now on. Without one attempts cost nothing more.
      *
      * @param listener the listener

@@ -48,6 +48,11 @@ final class News {
     }
 
     /** Safe to call from any thread. */
+    void removeListener(LeaseListener listener) {
+        listeners.remove(listener);
+    }
+
+    /** Safe to call from any thread. */
     void addAttemptListener(AttemptListener listener) {
         attemptListeners.add(listener);
     }

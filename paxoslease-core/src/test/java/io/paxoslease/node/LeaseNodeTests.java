@@ -788,6 +788,20 @@ class LeaseNodeTests {
         }
 
         @Test
+        void hearNothingMoreOnceTheyAreRemoved() throws InterruptedException {
+            List<LeaseTransition> heard = new CopyOnWriteArrayList<>();
+            LeaseListener removed = heard::add;
+            node.addListener(removed);
+            node.removeListener(removed);
+
+            taken("job");
+
+            assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+            assertThat(heard).isEmpty();
+        }
+
+        @Test
         void thatThrowOrBlockDoNotHoldUpOthers() throws InterruptedException {
             CountDownLatch never = new CountDownLatch(1);
             node.addListener(transition -> {

@@ -2,6 +2,7 @@ package io.paxoslease.spring.integration;
 
 import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
+import io.paxoslease.node.LeaseListener;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import io.paxoslease.spring.bounded.SystemExit;
@@ -35,7 +36,7 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  *
  * <p>Safe to call from any thread.
  */
-public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
+public final class PaxosLeaseLeaderInitiator implements SmartLifecycle, AutoCloseable {
 
     /** Stopped before the node, which has 512 less than the default. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 256;
@@ -49,6 +50,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
     private final Candidate candidate;
     private final LeaderEventPublisher publisher;
     private final ThreadPoolExecutor worker;
+    private final LeaseListener listener = this::onTransition;
     /** The one of {@link #worker}, null if there was none yet. */
     private volatile @Nullable Thread roleThread;
 
@@ -74,7 +76,7 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
                     return thread;
                 });
         worker.allowCoreThreadTimeOut(true);
-        node.addListener(this::onTransition);
+        node.addListener(listener);
     }
 
     private Thread newThread(Runnable task) {
@@ -189,6 +191,12 @@ public final class PaxosLeaseLeaderInitiator implements SmartLifecycle {
                 callback.run();
             });
         }
+    }
+
+    /** Forgets the node, which may be a parent context's and go on. To be called after {@link #stop()}. */
+    @Override
+    public void close() {
+        node.removeListener(listener);
     }
 
     /** Not if it was started again while its candidate was revoked. */

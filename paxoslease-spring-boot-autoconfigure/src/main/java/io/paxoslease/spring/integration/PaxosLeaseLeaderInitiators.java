@@ -114,6 +114,7 @@ public final class PaxosLeaseLeaderInitiators implements SmartLifecycle, AutoClo
         synchronized (byRole) {
             byRole.values().removeAll(own);
         }
+        own.forEach(PaxosLeaseLeaderInitiator::close);
     }
 
     @Override

@@ -289,6 +289,18 @@ class ContextHierarchyTests {
         }
 
         @Test
+        void aRoleOfOneChildHasNoSecondCandidateInAnother() {
+            try (ConfigurableApplicationContext parent = start(ConfiguredWithCandidate.class);
+                    ConfigurableApplicationContext child = start(parent, WithCandidateButWithoutNode.class)) {
+                assertThatThrownBy(() ->
+                                start(parent, WithCandidateButWithoutNode.class).close())
+                        .hasStackTraceContaining("two candidates for the role 'child'");
+                RoleCandidate candidate = child.getBean(RoleCandidate.class);
+                await().until(() -> candidate.granted.get() == 1);
+            }
+        }
+
+        @Test
         void theRolesOfTheSettingsAreTheParents() {
             String roles = "--paxoslease.integration.roles=reports";
             try (ConfigurableApplicationContext parent = start(Configured.class, roles);
