@@ -180,8 +180,17 @@ final class Campaigner {
     /** See {@link LeaseEngine#onOwnerGone}. */
     void onOwnerGone(Candidacy candidacy, Incarnation owner, Now now, Output out) {
         candidacy.gone = owner;
+        Hint met = candidacy.met;
+        if (met != null && (met.isPast(now) || met.owner().equals(owner))) {
+            met = null;
+            candidacy.met = null;
+        }
         Hint hint = candidacy.hint;
         if (hint == null || !hint.owner().equals(owner)) {
+            return;
+        }
+        if (met != null) {
+            onOwnerSeen(candidacy, met.owner(), met.freeAtNanos() - now.nanos(), now, out);
             return;
         }
         candidacy.hint(null, out);
@@ -504,6 +513,7 @@ final class Campaigner {
             } else if (blocked.holder().equals(candidacy.gone)) {
                 await(candidacy, now.nanos() + patience.untilReleaseIsHeardNanos());
             } else {
+                candidacy.met = hint;
                 awaitFreedom(candidacy, hint);
             }
         } else {

@@ -74,6 +74,10 @@ final class Candidacy extends TimerHeap.Timer {
     @Nullable
     Incarnation gone;
 
+    /** Whose lease the last attempt met that failed for one. A rival that tries in vain is taken for the owner meanwhile, and does not end it. */
+    @Nullable
+    Hint met;
+
     /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */
     long rejectedBy;
 

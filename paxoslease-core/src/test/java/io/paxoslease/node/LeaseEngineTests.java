@@ -381,6 +381,35 @@ class LeaseEngineTests {
             assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", null));
             assertThat(engine.nextWakeNanos()).isEmpty();
         }
+
+        /**
+         * Two nodes of five that had been cut off tried in turn, hundreds of times, each as soon as the other gave up: their own acceptors did not
+         * know the leader, and the rival's attempt had displaced what the last answers had told.
+         */
+        @Test
+        void isWaitedForAlsoWhenARivalTriesInVain() {
+            Incarnation owner = new Incarnation("n3", 3);
+            LeaseEngine waiting = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, owner), LEASE);
+            for (int acceptor = 1; acceptor < 3; acceptor++) {
+                waiting.onResponse(
+                        acceptor, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(2), out);
+            }
+
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(10), out);
+            waiting.onOwnerGone("r", RIVAL, at(12), out);
+            assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", owner));
+            assertThat(waiting.nextWakeNanos().getAsLong()).isGreaterThanOrEqualTo(at(2).nanos() + LEASE);
+
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(20), out);
+            waiting.onOwnerGone("r", owner, at(21), out);
+            waiting.onOwnerGone("r", RIVAL, at(22), out);
+            assertThat(waiting.nextWakeNanos().getAsLong())
+                    .as("the owner gave it up meanwhile")
+                    .isLessThan(at(100).nanos());
+        }
     }
 
     @Nested
