@@ -174,9 +174,6 @@ final class ResponseParser implements ReplyParser {
                     keepAlive &= !option.strip().equalsIgnoreCase("close");
                 }
             }
-            // What answers with a page may be somebody who has the member's address by now: the next exchange asks
-            // where that is.
-            case "content-type" -> keepAlive &= FrameChannels.isFrame(value);
             default -> {}
         }
     }

@@ -232,23 +232,6 @@ class SocketFrameChannelTests {
             assertThat(server.requests).hasSize(2);
         }
 
-        /** Who has its address by now may answer whatever comes with a page, for as long as it is asked. */
-        @Test
-        void asksAgainWhereTheMemberIsAfterAPage() throws Exception {
-            PeerServer server = server(peer -> {
-                while (peer.request() != null) {
-                    peer.write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>");
-                }
-            });
-            SocketFrameChannel channel = channel(server.url());
-            for (int i = 1; i <= 3; i++) {
-                assertThat(send(channel, frame(1), LONG).get().body())
-                        .asString()
-                        .isEqualTo("<html>");
-                assertThat(server.connections).hasValue(i);
-            }
-        }
-
         @Test
         void worksWhenTheCallingThreadIsInterrupted() throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
