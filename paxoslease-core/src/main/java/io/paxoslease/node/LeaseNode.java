@@ -142,22 +142,28 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     /**
-     * Stops every election and releases every lease; the node can be used further. Does not wait for the network.
+     * Stops every election and releases their leases; what code acquired itself goes on. Does not wait for the network.
      *
      * @return the elections that were started, for who wants to start them again
      */
-    public List<LeaderElection> releaseAll() {
-        return releaseAll(false);
-    }
-
-    /** If it closes the node, in the step that ends the last claim, so that none comes behind it and is never answered. */
-    private List<LeaderElection> releaseAll(boolean closing) {
+    public List<LeaderElection> stopElections() {
         List<LeaderElection> stopped = new ArrayList<>();
         for (NodeElection election : elections.values()) {
             if (election.withdraw()) {
                 stopped.add(election);
             }
         }
+        return stopped;
+    }
+
+    /** Stops every election, ends every wait and releases every lease; the node can be used further. Does not wait for the network. */
+    public void releaseAll() {
+        releaseAll(false);
+    }
+
+    /** If it closes the node, in the step that ends the last claim, so that none comes behind it and is never answered. */
+    private void releaseAll(boolean closing) {
+        stopElections();
         boolean more = true;
         while (more) {
             more = loop.run((now, output) -> {
@@ -168,7 +174,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                     })
                     && (closing ? !loop.isClosed() : loop.ask(engine::parked) > 0);
         }
-        return stopped;
     }
 
     /** This life of this node. */

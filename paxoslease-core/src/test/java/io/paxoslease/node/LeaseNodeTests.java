@@ -1569,6 +1569,20 @@ class LeaseNodeTests {
     }
 
     @Test
+    void whatCodeAcquiredGoesOnWhenElectionsAreStopped() {
+        node.election("elected").start();
+        Lease lease = node.tryAcquire("acquired", TIME).orElseThrow();
+        assertThat(node.election("elected").isLeader()).isTrue();
+
+        assertThat(node.stopElections()).containsExactly(node.election("elected"));
+
+        assertThat(node.election("elected").isLeader()).isFalse();
+        assertThat(lease.isHeld()).isTrue();
+        node.releaseAll();
+        assertThat(lease.isHeld()).isFalse();
+    }
+
+    @Test
     void anElectionThatIsStartedWhileAllAreEndedCanBeStartedAgain() {
         AtomicBoolean ending = new AtomicBoolean();
         Silence transport = new Silence() {

@@ -9,16 +9,20 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Holds the shutdown until what an adapter let run under a lease has ended. The node, which stops after this, releases all leases; without the
- * wait another node could run a task that still runs here.
+ * Holds the shutdown until what an adapter let run under a lease has ended. After this the leases are released; without the wait another node
+ * could run a task that still runs here.
  */
 final class AdapterDrain implements SmartLifecycle {
 
-    /** Stopped before the node, which has 512 less than the default. */
-    static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 256;
+    /** For what begins no more while the application stops: before the elections stop, with 512 less than the default. */
+    static final int EARLY = SmartLifecycle.DEFAULT_PHASE - 256;
+
+    /** For what beans need as long as they run: just before {@link LastRelease}. */
+    static final int LATE = Integer.MIN_VALUE + 256;
 
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
 
+    private final int phase;
     private final Supplier<CompletableFuture<Void>> drain;
     private final Runnable resume;
     private final Duration timeout;
@@ -29,12 +33,14 @@ final class AdapterDrain implements SmartLifecycle {
     /**
      * Makes the drain of one adapter.
      *
+     * @param phase {@link #EARLY} or {@link #LATE}
      * @param drain lets nothing more run; answers a stage of its caller's own that completes when nothing runs
      * @param resume ends that
      * @param timeout how long to wait at most
      * @param what runs, for the warning that it still does
      */
-    AdapterDrain(Supplier<CompletableFuture<Void>> drain, Runnable resume, Duration timeout, String what) {
+    AdapterDrain(int phase, Supplier<CompletableFuture<Void>> drain, Runnable resume, Duration timeout, String what) {
+        this.phase = phase;
         this.drain = drain;
         this.resume = resume;
         this.timeout = timeout;
@@ -43,7 +49,7 @@ final class AdapterDrain implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return PHASE;
+        return phase;
     }
 
     @Override

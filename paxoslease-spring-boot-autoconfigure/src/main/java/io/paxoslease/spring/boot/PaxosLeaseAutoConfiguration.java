@@ -138,4 +138,9 @@ public final class PaxosLeaseAutoConfiguration {
             ApplicationContext context) {
         return new PaxosLeaseLifecycle(cell, properties, node, servers, guarded, guardedNames, events, context);
     }
+
+    @Bean
+    LastRelease paxosLeaseLastRelease(ObjectProvider<PaxosLeaseLifecycle> lifecycle) {
+        return new LastRelease(lifecycle);
+    }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -55,17 +56,23 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
             return new PaxosLeaseLockRegistry(manager, properties.leaseTime());
         }
 
-        /** Those of a parent go on when its child closes. */
+        /**
+         * Late, because listeners of messages and web requests work under locks and stop after the elections. Those of a parent go on when its
+         * child closes.
+         */
         @Bean
         AdapterDrain paxosLeaseLockDrain(ListableBeanFactory beans, PaxosLeaseProperties properties) {
             return new AdapterDrain(
+                    AdapterDrain.LATE,
                     () -> CompletableFuture.allOf(
-                            beans.getBeansOfType(PaxosLeaseLockRegistry.class, false, true).values().stream()
-                                    .map(PaxosLeaseLockRegistry::whenUnlocked)
-                                    .toArray(CompletableFuture<?>[]::new)),
-                    () -> {},
+                            registries(beans).map(PaxosLeaseLockRegistry::drain).toArray(CompletableFuture<?>[]::new)),
+                    () -> registries(beans).forEach(PaxosLeaseLockRegistry::resume),
                     properties.shutdown().drainTimeout(),
                     "threads that hold a lock of the registry");
+        }
+
+        private static Stream<PaxosLeaseLockRegistry> registries(ListableBeanFactory beans) {
+            return beans.getBeansOfType(PaxosLeaseLockRegistry.class, false, true).values().stream();
         }
     }
 

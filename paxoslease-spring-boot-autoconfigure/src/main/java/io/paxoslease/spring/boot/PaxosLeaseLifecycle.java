@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.spring.events.ApplicationReadiness;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +24,9 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.SmartApplicationListener;
 
 /**
- * Starts the node after the web server and stops it before: while the application stops, running guarded calls drain, then the leases
- * are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does.
+ * Starts the node after the web server and stops its elections before: while the application stops, running guarded calls drain, then the leases
+ * of elections are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does. What
+ * code acquired itself it may use until it has stopped, too: {@link #releaseRest()}.
  */
 final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListener {
 
@@ -51,6 +54,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     private volatile boolean running;
     /** How often it was started: what a stop began ends with the next start. */
     private volatile int starts;
+    /** The last stop, until it has stopped the elections. */
+    private volatile CompletableFuture<Void> stopping = CompletableFuture.completedFuture(null);
 
     PaxosLeaseLifecycle(
             CellConfiguration cell,
@@ -228,10 +233,10 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             idle = leases.whenIdle().toCompletableFuture();
         }
         Duration drainTimeout = properties.shutdown().drainTimeout();
-        idle.copy()
+        stopping = idle.copy()
                 .orTimeout(drainTimeout.toMillis(), TimeUnit.MILLISECONDS)
-                .whenCompleteAsync(
-                        (done, late) -> release(late, startsBefore, stopper, callback),
+                .handleAsync(
+                        (done, late) -> stopElections(late, startsBefore, stopper, callback),
                         PaxosLeaseLifecycle::onThreadOfItsOwn);
     }
 
@@ -246,27 +251,53 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
     }
 
-    private void release(@Nullable Throwable late, int startsBefore, Thread stopper, Runnable callback) {
+    private @Nullable Void stopElections(
+            @Nullable Throwable late, int startsBefore, Thread stopper, Runnable callback) {
         try {
-            if (releaseUnlessStarted(startsBefore)) {
+            if (unlessStarted(startsBefore, () -> node.stopElections().forEach(elections::givenUp))) {
                 if (late != null) {
                     LOG.warn("PaxosLease: guarded calls still run after "
                             + properties.shutdown().drainTimeout() + "; their leases are released all the same");
                 }
-                events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT, stopper));
+                awaitDelivered(stopper, this::goesOn);
             }
         } finally {
             callback.run();
         }
+        return null;
+    }
+
+    /** Whether code acquired the lease itself. */
+    private boolean goesOn(String leaseName) {
+        return node.existingElection(leaseName).isEmpty()
+                || node.lease(leaseName).filter(LeaseStatus::heldHere).isPresent();
+    }
+
+    /**
+     * Releases every lease. To be called when everything else has stopped; where a guarded call still runs, because it may take longer than the
+     * context waits, it happens when that has ended.
+     */
+    void releaseRest() {
+        int startsBefore = starts;
+        Thread stopper = Thread.currentThread();
+        stopping.whenComplete((done, noThread) -> {
+            if (unlessStarted(startsBefore, node::releaseAll)) {
+                awaitDelivered(stopper, leaseName -> false);
+            }
+        });
     }
 
     /** What drained for longer than the context waited may end when the context was started again: then nothing is given up. */
-    private synchronized boolean releaseUnlessStarted(int startsBefore) {
+    private synchronized boolean unlessStarted(int startsBefore, Runnable giveUp) {
         if (starts != startsBefore) {
             return false;
         }
-        node.releaseAll().forEach(elections::givenUp);
+        giveUp.run();
         return true;
+    }
+
+    private void awaitDelivered(Thread stopper, Predicate<String> goesOn) {
+        events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT, stopper, goesOn));
     }
 
     private static void onThreadOfItsOwn(Runnable task) {

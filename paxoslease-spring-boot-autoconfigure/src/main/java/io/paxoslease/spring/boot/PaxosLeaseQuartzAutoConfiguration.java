@@ -45,7 +45,11 @@ public final class PaxosLeaseQuartzAutoConfiguration {
     @ConditionalOnBean(value = PaxosLeaseTriggerListener.class, search = SearchStrategy.CURRENT)
     AdapterDrain paxosLeaseQuartzDrain(PaxosLeaseTriggerListener listener, PaxosLeaseProperties properties) {
         return new AdapterDrain(
-                listener::drain, listener::resume, properties.shutdown().drainTimeout(), "jobs of Quartz");
+                AdapterDrain.EARLY,
+                listener::drain,
+                listener::resume,
+                properties.shutdown().drainTimeout(),
+                "jobs of Quartz");
     }
 
     /** Before the schedulers start, which is when the context starts its lifecycles. */

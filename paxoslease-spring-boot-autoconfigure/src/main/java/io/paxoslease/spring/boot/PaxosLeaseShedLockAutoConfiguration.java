@@ -32,6 +32,7 @@ public final class PaxosLeaseShedLockAutoConfiguration {
     @Bean
     AdapterDrain paxosLeaseShedLockDrain(ListableBeanFactory beans, PaxosLeaseProperties properties) {
         return new AdapterDrain(
+                AdapterDrain.EARLY,
                 () -> CompletableFuture.allOf(
                         onLeases(beans).map(PaxosLeaseLockProvider::drain).toArray(CompletableFuture<?>[]::new)),
                 () -> onLeases(beans).forEach(PaxosLeaseLockProvider::resume),

@@ -18,6 +18,7 @@ public final class BoundedLease {
     private final Lease lease;
     private final ScheduledExecutorService timer;
     private final Consumer<BoundedLease> onChange;
+    private final Thread takenBy = Thread.currentThread();
     private final CompletableFuture<Void> unused = new CompletableFuture<>();
     private volatile long endNanos;
     private volatile boolean inUse = true;
@@ -33,6 +34,11 @@ public final class BoundedLease {
     /** The lease underneath, for its fencing token. */
     public Lease lease() {
         return lease;
+    }
+
+    /** The thread that took it. */
+    public Thread takenBy() {
+        return takenBy;
     }
 
     /** Whether the lease is held and its end has not come, by the clock at this call. */

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Takes leases that are renewed for as long as somebody wants them, however long that is: the cell excludes others for one short lease
@@ -100,19 +101,26 @@ public final class BoundedLeases implements AutoCloseable {
      * @param maxWait how long to wait at most
      * @return the lease
      * @throws InterruptedException if the thread was interrupted while it waited
-     * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}, or {@link #close()} was called
+     * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}, or the application stops: {@link #drain()},
+     *     {@link #close()}
      */
     public BoundedLease acquire(String name, Duration atMost, Duration maxWait)
             throws InterruptedException, LeaseUnavailableException {
         long atMostNanos = BoundedLease.nanos(atMost);
-        releaseIfOver(name);
-        Lease lease = manager.acquire(name, leaseTime, maxWait);
-        BoundedLease bounded = keep(lease, System.nanoTime(), atMostNanos);
-        if (isClosed()) {
-            bounded.release();
-            throw new LeaseUnavailableException("Lease '" + name + "' came after the end of those who asked for it");
+        if (!handsOutNone()) {
+            releaseIfOver(name);
+            Lease lease = manager.acquire(name, leaseTime, maxWait);
+            BoundedLease bounded = keep(lease, System.nanoTime(), atMostNanos);
+            if (isInTime(bounded)) {
+                return bounded;
+            }
         }
-        return bounded;
+        throw new LeaseUnavailableException("Lease '" + name + "' is not to be had while the application stops");
+    }
+
+    /** The leases that are used, in no order. */
+    public Stream<BoundedLease> used() {
+        return held.values().stream().filter(BoundedLease::isInUse);
     }
 
     /** The lease of this name that was taken here and is held now. */

@@ -22,6 +22,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -405,14 +406,14 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     /**
      * Waits until everybody has been told everything: no tenure that was announced is without its end, and no listener is at work.
-     * To be called after all leases were released and before the context is destroyed. Answers at once if the application did not
+     * To be called after leases were released and before the context is destroyed. Answers at once if the application did not
      * become ready, because nobody was told anything then.
      *
      * @param atMost how long to wait at most
      * @return whether all is delivered; false also if this thread was interrupted, which stays set
      */
     public boolean awaitDelivered(Duration atMost) {
-        return awaitDelivered(atMost, Thread.currentThread());
+        return awaitDelivered(atMost, Thread.currentThread(), lease -> false);
     }
 
     /**
@@ -421,16 +422,18 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
      *
      * @param atMost how long to wait at most
      * @param whoWaits the thread that waits
+     * @param goesOn whether the tenure of a lease goes on, so that its end is not waited for; does not wait for listeners
      * @return whether all is delivered but to the listener of that thread; false also if this thread was interrupted, which stays set
      */
-    public boolean awaitDelivered(Duration atMost, Thread whoWaits) {
+    public boolean awaitDelivered(Duration atMost, Thread whoWaits, Predicate<String> goesOn) {
         synchronized (monitor) {
             goOnWithout(whoWaits);
             try {
                 return !ready
                         || await(
                                 atMost,
-                                () -> lanes.values().stream().noneMatch(lane -> lane.open) && areIdleBut(whoWaits));
+                                () -> lanes.values().stream().noneMatch(lane -> lane.open && !goesOn.test(lane.lease))
+                                        && areIdleBut(whoWaits));
             } finally {
                 waiter = closed ? waiter : null;
             }

@@ -3,10 +3,8 @@ package io.paxoslease.spring.integration;
 import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.spring.bounded.BoundedLease;
 import io.paxoslease.spring.bounded.BoundedLeases;
-import io.paxoslease.spring.bounded.SystemExit;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,11 +23,11 @@ final class PaxosLeaseLock implements DistributedLock {
     private final BoundedLeases leases;
     private final String name;
     private final Duration firstWait;
-    private final LocalLock local = new LocalLock();
+    private final ReentrantLock local = new ReentrantLock();
     private volatile long usedNanos = System.nanoTime();
 
-    /** What the thread that holds {@link #local} got from the cell; set by it alone. */
-    private volatile @Nullable BoundedLease lease;
+    /** What the thread that holds {@link #local} got from the cell; guarded by it. */
+    private @Nullable BoundedLease lease;
 
     private Duration timeToLive = BoundedLeases.UNBOUNDED;
 
@@ -46,16 +44,6 @@ final class PaxosLeaseLock implements DistributedLock {
         this.leases = leases;
         this.name = name;
         this.firstWait = firstWait;
-    }
-
-    /** Tells its owner. */
-    private static final class LocalLock extends ReentrantLock {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        public @Nullable Thread getOwner() {
-            return super.getOwner();
-        }
     }
 
     /** How a thread that holds the local lock asks the cell. */
@@ -232,15 +220,6 @@ final class PaxosLeaseLock implements DistributedLock {
     private String ended() {
         return "The lock '" + name + "' ended before it was unlocked: it expired, or this application stops."
                 + " Another node may have worked under it since";
-    }
-
-    /** When who holds the lock now does not any more; at once for a thread that waits for this itself, or ended without unlocking. */
-    CompletableFuture<Void> whenUnlocked(Thread waiting) {
-        BoundedLease held = lease;
-        Thread owner = local.getOwner();
-        return held == null || owner == null || owner == waiting || !owner.isAlive() || SystemExit.isUnderWayOn(owner)
-                ? CompletableFuture.completedFuture(null)
-                : held.whenUnused();
     }
 
     boolean isUnused() {

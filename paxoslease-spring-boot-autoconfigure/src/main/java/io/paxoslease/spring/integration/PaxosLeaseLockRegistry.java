@@ -4,6 +4,7 @@ import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.spring.bounded.BoundedLease;
 import io.paxoslease.spring.bounded.BoundedLeases;
+import io.paxoslease.spring.bounded.SystemExit;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.Iterator;
@@ -126,18 +127,27 @@ public final class PaxosLeaseLockRegistry
     }
 
     /**
-     * Waits for the threads that work under a lock now, because the application stops.
+     * Grants no more locks until {@link #resume()}, because the application stops: {@code tryLock()} has nothing, {@code lock()} waits.
      *
-     * @return a stage that completes when no lock that is held at this call is held any more, but for those of the calling thread and of one in
-     *     {@code System.exit}, which wait for the end of the application themselves, and those of threads that ended without unlocking
+     * @return a stage that completes when no lock is held any more, but for those of the calling thread and of one in {@code System.exit}, which
+     *     wait for the end of the application themselves, and those of threads that ended without unlocking
      */
-    public CompletableFuture<Void> whenUnlocked() {
+    public CompletableFuture<Void> drain() {
         Thread waiting = Thread.currentThread();
-        synchronized (locks) {
-            return CompletableFuture.allOf(locks.values().stream()
-                    .map(lock -> lock.whenUnlocked(waiting))
-                    .toArray(CompletableFuture<?>[]::new));
-        }
+        leases.drain();
+        return CompletableFuture.allOf(leases.used()
+                .filter(lease -> mayUnlock(lease.takenBy(), waiting))
+                .map(BoundedLease::whenUnused)
+                .toArray(CompletableFuture<?>[]::new));
+    }
+
+    private static boolean mayUnlock(Thread owner, Thread waiting) {
+        return owner != waiting && owner.isAlive() && !SystemExit.isUnderWayOn(owner);
+    }
+
+    /** Ends {@link #drain()}. */
+    public void resume() {
+        leases.resume();
     }
 
     private static String name(Object lockKey) {

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -156,7 +157,6 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
         });
     }
 
-    /** The node releases everything when it stops, which is after this. */
     @Test
     @Timeout(60)
     void aLockIsHeldUntilItsThreadUnlocksItAlthoughTheApplicationStops() throws Exception {
@@ -177,10 +177,102 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
         }
     }
 
+    /** It would work under it when the registry closes. */
+    @Test
+    void whoWaitsForALockWhileTheLastOnesAreWaitedForDoesNotGetIt() {
+        AtomicReference<CompletableFuture<Void>> waiting = new AtomicReference<>();
+        withNode.run(context -> {
+            Lock lock = context.getBean(PaxosLeaseLockRegistry.class).obtain("import");
+            CountDownLatch stopped = new CountDownLatch(1);
+            try (Worker worker = new Worker(lock)) {
+                worker.lock();
+                waiting.set(CompletableFuture.runAsync(lock::lock));
+
+                context.getBean(AdapterDrain.class).stop(stopped::countDown);
+                worker.unlock();
+
+                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            }
+        });
+        assertThat(waiting.get())
+                .failsWithin(Duration.ofSeconds(5))
+                .withThrowableThat()
+                .withMessageContaining("The registry of the lock 'lock:import' is closed");
+    }
+
+    @Test
+    void thereAreLocksAgainAfterTheNextStart() {
+        withNode.run(context -> {
+            AdapterDrain drain = context.getBean(AdapterDrain.class);
+            Lock lock = context.getBean(PaxosLeaseLockRegistry.class).obtain("import");
+
+            drain.stop();
+            assertThat(lock.tryLock()).isFalse();
+            drain.start();
+
+            assertThat(lock.tryLock()).isTrue();
+            lock.unlock();
+        });
+    }
+
+    /** As a listener of messages or an initiator of Spring Integration. */
+    static class Later implements SmartLifecycle {
+        private final PaxosLeaseLockRegistry registry;
+        private final Worker worker;
+        private volatile boolean running;
+        private volatile boolean heldToTheEnd;
+
+        Later(PaxosLeaseLockRegistry registry) {
+            this.registry = registry;
+            this.worker = new Worker(registry.obtain("import"));
+        }
+
+        @Override
+        public int getPhase() {
+            return 0;
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            heldToTheEnd = registry.lease("import").isPresent();
+            try (worker) {
+                worker.unlock();
+            } catch (Exception ended) {
+                throw new IllegalStateException(ended);
+            }
+        }
+    }
+
+    @Test
+    void aLockOfABeanThatStopsAfterTheElectionsIsKept() {
+        AtomicReference<Later> later = new AtomicReference<>();
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        PaxosLeaseAutoConfiguration.class, PaxosLeaseIntegrationAutoConfiguration.class))
+                .withPropertyValues("paxoslease.shutdown.drain-timeout=50ms")
+                .withBean(Later.class)
+                .run(context -> {
+                    later.set(context.getBean(Later.class));
+                    later.get().worker.lock();
+                });
+        assertThat(later.get().heldToTheEnd).isTrue();
+    }
+
     /** It holds its lock for as long as it runs. */
     @Test
     @Timeout(60)
-    void anInitiatorOnTheRegistryStopsFirstIfItsPhaseSaysSo(CapturedOutput output) {
+    void anInitiatorOnTheRegistryStopsBeforeLocksAreWaitedFor(CapturedOutput output) {
         ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class, OldInitiator.class)
                 .web(WebApplicationType.NONE)
                 .run("--spring.main.banner-mode=off");
@@ -199,10 +291,7 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
     static class OldInitiator {
         @Bean
         LockRegistryLeaderInitiator initiator(LockRegistry<?> locks) {
-            LockRegistryLeaderInitiator initiator =
-                    new LockRegistryLeaderInitiator(locks, new DefaultCandidate("", "old"));
-            initiator.setPhase(Integer.MAX_VALUE);
-            return initiator;
+            return new LockRegistryLeaderInitiator(locks, new DefaultCandidate("", "old"));
         }
     }
 

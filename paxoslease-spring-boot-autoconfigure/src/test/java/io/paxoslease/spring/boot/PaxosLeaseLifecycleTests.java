@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import io.paxoslease.LeaderElection;
+import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
@@ -197,6 +198,67 @@ class PaxosLeaseLifecycleTests {
             told.mayEnd().countDown();
 
             assertThat(toldBefore).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(true);
+        });
+    }
+
+    /** A web request, for example, that graceful shutdown lets finish. */
+    @Test
+    void aLeaseThatCodeAcquiredIsKeptUntilAllElseHasStopped() {
+        ReleasedEvents released = new ReleasedEvents();
+        runner.withBean(ReleasedEvents.class, () -> released)
+                .withPropertyValues("paxoslease.leases.jobs.candidate=true")
+                .run(assertable -> {
+                    ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+                    await().until(() -> leads(context, "jobs"));
+                    LeaseManager leases = context.getBean(LeaseManager.class);
+                    Lease lease =
+                            leases.tryAcquire("import", Duration.ofSeconds(10)).orElseThrow();
+                    assertThat(leases.election("import").leader()).isPresent();
+                    CountDownLatch stopped = new CountDownLatch(1);
+                    long began = System.nanoTime();
+
+                    context.getBean(PaxosLeaseLifecycle.class).stop(stopped::countDown);
+
+                    assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
+                    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(2));
+                    assertThat(released.names).containsExactly("jobs");
+                    assertThat(lease.isHeld()).isTrue();
+
+                    context.getBean(LastRelease.class).stop();
+
+                    assertThat(lease.isHeld()).isFalse();
+                    assertThat(released.names).containsExactly("jobs", "import");
+                });
+    }
+
+    static class ReleasedEvents {
+        private final List<String> names = new CopyOnWriteArrayList<>();
+
+        @EventListener
+        void on(LeaseReleasedEvent event) {
+            names.add(event.leaseName());
+        }
+    }
+
+    /** As it may, where a phase of the shutdown may take less time than what drains. */
+    @Test
+    void nothingIsReleasedLastWhileAGuardedCallRuns() {
+        runner.withBean(Slow.class).run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            await().until(() -> leads(context, "slow"));
+            Lease lease = context.getBean(LeaseManager.class)
+                    .tryAcquire("import", Duration.ofSeconds(10))
+                    .orElseThrow();
+            Slow slow = context.getBean(Slow.class);
+            CompletableFuture<Void> call = Slow.begin(slow);
+
+            context.getBean(PaxosLeaseLifecycle.class).stop();
+            context.getBean(LastRelease.class).stop();
+
+            assertThat(leads(context, "slow")).isTrue();
+            slow.mayEnd().countDown();
+            await().until(() -> !leads(context, "slow") && !lease.isHeld());
+            assertThat(call).succeedsWithin(Duration.ofSeconds(10));
         });
     }
 

@@ -685,9 +685,9 @@ class LeaseEventPublisherTests {
         void on(LeaseAcquiredEvent event) {
             LeaseEventPublisher publisher = context.getBean(LeaseEventPublisher.class);
             Thread self = Thread.currentThread();
-            delivered.complete(
-                    CompletableFuture.supplyAsync(() -> publisher.awaitDelivered(Duration.ofSeconds(10), self))
-                            .join());
+            delivered.complete(CompletableFuture.supplyAsync(
+                            () -> publisher.awaitDelivered(Duration.ofSeconds(10), self, lease -> false))
+                    .join());
         }
     }
 
