@@ -17,11 +17,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -61,7 +58,6 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private static final int TURNS = 64;
 
     private static final Duration CLOSING = Duration.ofSeconds(2);
-    private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     /** Of how many leases that are not held something is kept until the application is ready, which may be never. */
     private static final int MOST_BEFORE_READY = 256;
 
@@ -69,7 +65,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private final String node;
     private final ApplicationContext context;
     private final LeaseEventListeners listeners;
-    private final ThreadPoolExecutor threads;
+    private final ListenerThreads threads;
 
     private final Object monitor = new Object();
     private final Map<String, Lane> lanes = new HashMap<>();
@@ -85,9 +81,6 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private boolean ready;
     private boolean closed;
-    private long complainAtNanos = System.nanoTime();
-    /** Why no thread could be started, until that is told. */
-    private @Nullable Throwable noThread;
 
     /**
      * Makes the publisher.
@@ -97,7 +90,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
      * @param context the context whose listeners are told
      */
     public LeaseEventPublisher(Object source, String node, ApplicationContext context) {
-        this(source, node, context, threadsOf(context));
+        this(source, node, context, ListenerThreads.of(context));
     }
 
     LeaseEventPublisher(Object source, String node, ApplicationContext context, ThreadFactory factory) {
@@ -105,18 +98,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         this.node = node;
         this.context = context;
         this.listeners = new LeaseEventListeners(context);
-        this.threads =
-                new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), factory);
-    }
-
-    private static ThreadFactory threadsOf(ApplicationContext context) {
-        AtomicInteger number = new AtomicInteger();
-        return task -> {
-            Thread thread = new Thread(task, "paxoslease-listeners-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            thread.setContextClassLoader(context.getClassLoader());
-            return thread;
-        };
+        this.threads = new ListenerThreads(factory);
     }
 
     /** The events of one lease. */
@@ -184,7 +166,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 lanes.remove(lane.lease);
             }
         }
-        complainIfNoThread();
+        threads.complainIfNone();
     }
 
     private LeaseEvent event(LeaseTransition transition) {
@@ -231,7 +213,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 lanes.values().forEach(this::run);
             }
         }
-        complainIfNoThread();
+        threads.complainIfNone();
     }
 
     // The lanes.
@@ -248,44 +230,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         // Without one that comes, there is one that waits for a thread only if none could be started for it.
         if (turns < TURNS && (comes || turns == 0) && !waiting.isEmpty()) {
             turns++;
-            if (!start(this::takeTurns)) {
+            if (!threads.start(this::takeTurns)) {
                 turns--;
             }
-        }
-    }
-
-    /** Whether there was a thread for it. Where threads run short, everything goes on with those that there are. */
-    private boolean start(Runnable work) {
-        try {
-            threads.execute(work);
-            return true;
-        } catch (RuntimeException | OutOfMemoryError failure) {
-            noThread = failure;
-            return false;
-        }
-    }
-
-    /** Where threads run short, each event may find none. Not under the monitor: a log may block. */
-    private void complainIfNoThread() {
-        Throwable failure;
-        synchronized (monitor) {
-            failure = noThread;
-            noThread = null;
-            long nowNanos = System.nanoTime();
-            if (failure == null || nowNanos - complainAtNanos < 0) {
-                return;
-            }
-            complainAtNanos = nowNanos + COMPLAINT_NANOS;
-        }
-        logSafely(() -> LOG.error("A thread for the listeners of lease events could not be started", failure));
-    }
-
-    /** What failed may have no message that can be had, and memory may be too short for a line: who comes next must be told all the same. */
-    private static void logSafely(Runnable line) {
-        try {
-            line.run();
-        } catch (Throwable unheard) {
-            // nobody is left to tell
         }
     }
 
@@ -326,7 +273,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 hand(event, listener, lane);
             }
         } catch (Throwable failure) {
-            logSafely(() -> LOG.error("The listeners of " + event + " could not be told", failure));
+            ListenerThreads.logSafely(() -> LOG.error("The listeners of " + event + " could not be told", failure));
         }
     }
 
@@ -342,16 +289,16 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             }
             inbox.events.add(event);
             lane.busy.put(listener, inbox);
-            handed = start(() -> work(listener, inbox, lane));
+            handed = threads.start(() -> work(listener, inbox, lane));
             waited = handed ? leaveBehindIfBusy(listener, inbox, lane) : null;
         }
         if (!handed) {
-            complainIfNoThread();
+            threads.complainIfNone();
             work(listener, inbox, lane);
         } else if (waited != null) {
             // Not under the monitor: a log may block, and so may what writes the listener down.
-            logSafely(() -> LOG.warn("Listener " + listener + " has been busy with " + event + " for " + waited
-                    + "; the others go on without it"));
+            ListenerThreads.logSafely(() -> LOG.warn("Listener " + listener + " has been busy with " + event + " for "
+                    + waited + "; the others go on without it"));
         }
     }
 
@@ -386,7 +333,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             try {
                 listeners.call(listener, event);
             } catch (Throwable failure) {
-                logSafely(() -> LOG.error(
+                ListenerThreads.logSafely(() -> LOG.error(
                         "Listener " + listener + " of lease '" + Names.printable(event.leaseName()) + "' failed with "
                                 + event,
                         failure));
@@ -459,6 +406,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     @Override
     public void close() {
         Thread self = Thread.currentThread();
+        boolean busy = false;
         synchronized (monitor) {
             if (closed) {
                 return;
@@ -475,14 +423,15 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 }
                 if (!await(CLOSING, () -> areIdleBut(self))) {
                     interruptListenersBut(self);
-                    if (!await(CLOSING, () -> areIdleBut(self))) {
-                        LOG.warn("Some listeners of lease events were still busy when the context was closed");
-                    }
+                    busy = !await(CLOSING, () -> areIdleBut(self));
                 }
             }
         }
-        complainIfNoThread();
-        threads.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        threads.close();
+        threads.complainIfNone();
+        if (busy) {
+            LOG.warn("Some listeners of lease events were still busy when the context was closed");
+        }
     }
 
     /** Nobody waits for a listener that itself waits for the others. */
