@@ -118,6 +118,16 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
+    /**
+     * A4. Silences this node's acceptor, also for the proposer beside it, until it is opened again; to be called before the node's own listening
+     * port is given up, since the quarantine of the next process that binds it begins then. What the node holds it keeps if others are a majority.
+     */
+    public void closeAcceptor() {
+        if (acceptor != null) {
+            acceptor.close();
+        }
+    }
+
     /** Starts the transport and the timer; elections that were started before begin now. */
     public void start() {
         transport.start(self, this);

@@ -98,6 +98,10 @@ final class LocalAcceptor {
         }
     }
 
+    synchronized void close() {
+        acceptor.close();
+    }
+
     /** From now on it takes no part. */
     synchronized void silence() {
         broken = true;

@@ -79,6 +79,11 @@ public class Acceptor {
         openAfter(quarantineNanos(), now);
     }
 
+    /** A4. Takes part in nothing until it is opened again; to be called before the node's own listening port is given up. */
+    public void close() {
+        open = false;
+    }
+
     /** Opens without a quarantine; only for a cell of one that lives and dies with its process. */
     public void openAtOnce(Now now) {
         openAfter(0, now);

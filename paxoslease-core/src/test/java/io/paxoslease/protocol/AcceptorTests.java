@@ -211,6 +211,24 @@ class AcceptorTests {
                     .isNotNull();
             assertThat(fresh.refusals()).containsEntry(Acceptor.Refusal.QUARANTINED, 1L);
         }
+
+        /** Else the next process of its node could vote for another while this one still does. */
+        @Test
+        void takesPartInNothingWhenItWasClosedUntilAnotherQuarantineHasPassed() {
+            fresh.open(at(0));
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(10)))
+                    .isNotNull();
+
+            fresh.close();
+
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(6, P), SECOND), at(10.5)))
+                    .isNull();
+            fresh.open(at(11));
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(6, P), SECOND), at(20.999999999)))
+                    .isNull();
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(6, P), SECOND), at(21)))
+                    .isNotNull();
+        }
     }
 
     @Nested

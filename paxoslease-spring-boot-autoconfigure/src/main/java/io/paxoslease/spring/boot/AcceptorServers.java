@@ -1,5 +1,6 @@
 package io.paxoslease.spring.boot;
 
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import java.io.IOException;
@@ -8,12 +9,17 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.Lifecycle;
+import org.springframework.context.SmartLifecycle;
 
 /**
  * The servers in which this node's acceptor answers: those of the web, and its own port over TCP. A4. All of them must be bound before its
- * quarantine begins, because until then a former process of this node may answer there.
+ * quarantine begins, because until then a former process of this node may answer there. Before the first web server gives up its port the
+ * acceptor is silenced: the next process may have it while leases that code acquired are still held here. The port over TCP is kept to the end.
  */
-final class AcceptorServers {
+final class AcceptorServers implements SmartLifecycle {
+
+    /** Just before web servers shut down gracefully, which closes their ports at once. */
+    private static final int PHASE = WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;
 
     /** The bean of Spring Boot that starts the web server. */
     private static final String WEB_SERVER = "webServerStartStop";
@@ -24,19 +30,52 @@ final class AcceptorServers {
     private final CellConfiguration cell;
     private final PaxosLeaseProperties properties;
     private final TcpFrameServer tcpServer;
+    private final LeaseNode node;
     private final ApplicationContext context;
 
     private volatile boolean managementServer;
+    private volatile boolean running;
 
     AcceptorServers(
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             TcpFrameServer tcpServer,
+            LeaseNode node,
             ApplicationContext context) {
         this.cell = cell;
         this.properties = properties;
         this.tcpServer = tcpServer;
+        this.node = node;
         this.context = context;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        if (cell.answersOverHttp() && !cell.answersOverTcp()) {
+            node.closeAcceptor();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** Web servers are not paused. */
+    @Override
+    public boolean isPauseable() {
+        return false;
     }
 
     /** Told by the configuration of Actuator's web server, before the node is started. */

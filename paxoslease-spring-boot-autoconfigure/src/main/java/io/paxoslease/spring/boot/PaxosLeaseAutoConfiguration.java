@@ -122,8 +122,9 @@ public final class PaxosLeaseAutoConfiguration {
             CellConfiguration cell,
             PaxosLeaseProperties properties,
             TcpFrameServer tcpServer,
+            LeaseNode node,
             ApplicationContext context) {
-        return new AcceptorServers(cell, properties, tcpServer, context);
+        return new AcceptorServers(cell, properties, tcpServer, node, context);
     }
 
     @Bean

@@ -101,6 +101,8 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             node.start();
             later(readyWithin.toNanos(), this::warnUnlessReady);
             nodeStarted = true;
+        } else if (servers.canBeCalled()) {
+            node.openAcceptor();
         }
         starts++;
         running = true;

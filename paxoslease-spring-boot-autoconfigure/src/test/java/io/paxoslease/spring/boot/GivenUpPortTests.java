@@ -1,0 +1,143 @@
+package io.paxoslease.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.paxoslease.Lease;
+import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.RequestHandler.AcceptorState;
+import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
+import io.paxoslease.spring.bounded.FreePorts;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** A4. The next process of a node may have its port while this one still stops, and holds what code acquired. */
+class GivenUpPortTests {
+
+    private static final Duration TIME = Duration.ofMillis(500);
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class App {}
+
+    /** Sees what the acceptor does when it is stopped. */
+    static class Watch implements SmartLifecycle {
+        private final LeaseNode node;
+        private final int phase;
+        private volatile boolean running;
+        private volatile AcceptorState seen = AcceptorState.NONE;
+
+        Watch(LeaseNode node, int phase) {
+            this.node = node;
+            this.phase = phase;
+        }
+
+        @Override
+        public int getPhase() {
+            return phase;
+        }
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            seen = node.acceptorState();
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+    }
+
+    private static ConfigurableApplicationContext start(int stopPhase, String... more) {
+        return new SpringApplicationBuilder(App.class)
+                .initializers(context -> ((GenericApplicationContext) context)
+                        .registerBean(Watch.class, () -> new Watch(context.getBean(LeaseNode.class), stopPhase)))
+                .web(WebApplicationType.SERVLET)
+                .run(Stream.concat(
+                                Stream.of(
+                                        "--spring.main.banner-mode=off",
+                                        "--paxoslease.node-id=n0",
+                                        "--paxoslease.lease-time=500ms"),
+                                Stream.of(more))
+                        .toArray(String[]::new));
+    }
+
+    private static void awaitVote(ConfigurableApplicationContext application) {
+        LeaseNode node = application.getBean(LeaseNode.class);
+        await().until(() -> node.acceptorState() == AcceptorState.VOTING);
+    }
+
+    private static AcceptorState whenStopping(int phase, String... settings) {
+        Watch watch;
+        try (ConfigurableApplicationContext application = start(phase, settings)) {
+            watch = application.getBean(Watch.class);
+            awaitVote(application);
+        }
+        return watch.seen;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Port.class)
+    void theAcceptorIsSilentWhenAWebServerGivesUpItsPort(Port server) throws Exception {
+        int[] ports = FreePorts.take(2);
+        int own = server == Port.APPLICATION ? ports[0] : ports[1];
+        String[] settings = {
+            "--server.port=" + ports[0],
+            "--management.server.port=" + ports[1],
+            "--paxoslease.endpoint.port=" + server,
+            "--paxoslease.members.n0=http://localhost:" + own
+        };
+
+        assertThat(whenStopping(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE, settings))
+                .isEqualTo(AcceptorState.QUARANTINED);
+        assertThat(whenStopping(PaxosLeaseLifecycle.PHASE, settings)).isEqualTo(AcceptorState.VOTING);
+    }
+
+    /** Nobody else has that port before all leases are released. */
+    @Test
+    void theAcceptorVotesToTheEndOnAPortOfItsOwn() throws Exception {
+        int[] ports = FreePorts.take(2);
+        assertThat(whenStopping(
+                        Integer.MIN_VALUE,
+                        "--server.port=" + ports[0],
+                        "--paxoslease.transport=tcp",
+                        "--paxoslease.members.n0=tcp://localhost:" + ports[1]))
+                .isEqualTo(AcceptorState.VOTING);
+    }
+
+    @Test
+    void thereIsAnotherQuarantineWhenTheContextIsStartedAgain() throws Exception {
+        int port = FreePorts.take(1)[0];
+        try (ConfigurableApplicationContext application =
+                start(0, "--server.port=" + port, "--paxoslease.members.n0=http://localhost:" + port)) {
+            awaitVote(application);
+
+            application.stop();
+            application.start();
+
+            LeaseNode node = application.getBean(LeaseNode.class);
+            assertThat(node.quarantineRemainingNanos()).isPositive();
+            awaitVote(application);
+            Lease lease = application.getBean(LeaseManager.class).acquire("job", TIME, Duration.ofSeconds(10));
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+}
