@@ -369,7 +369,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
      *
      * @param atMost how long to wait at most
      * @param whoWaits the thread that waits
-     * @param goesOn whether the tenure of a lease goes on, so that its end is not waited for; does not wait for listeners
+     * @param goesOn whether the tenure of a lease goes on, so that neither its end nor its listeners are waited for; does not wait for listeners
      * @return whether all is delivered but to the listener of that thread; false also if this thread was interrupted, which stays set
      */
     public boolean awaitDelivered(Duration atMost, Thread whoWaits, Predicate<String> goesOn) {
@@ -379,8 +379,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 return !ready
                         || await(
                                 atMost,
-                                () -> lanes.values().stream().noneMatch(lane -> lane.open && !goesOn.test(lane.lease))
-                                        && areIdleBut(whoWaits));
+                                () -> lanes.values().stream()
+                                        .allMatch(lane ->
+                                                lane.open ? goesOn.test(lane.lease) : lane.isIdleBut(whoWaits)));
             } finally {
                 waiter = closed ? waiter : null;
             }

@@ -734,6 +734,21 @@ class LeaseEventPublisherTests {
         tell(Kind.LOST, "jobs", 5);
     }
 
+    /** It may lead for as long as it works. */
+    @Test
+    void aListenerOfATenureThatGoesOnIsNotWaitedFor() {
+        start(BlockingInAll.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        Thread self = Thread.currentThread();
+
+        assertThat(publisher.awaitDelivered(Duration.ofMillis(10), self, lease -> false))
+                .isFalse();
+        assertThat(publisher.awaitDelivered(Duration.ofMillis(10), self, lease -> true))
+                .isTrue();
+        context.getBean(BlockingInAll.class).go.countDown();
+        tell(Kind.LOST, "jobs", 5);
+    }
+
     @Test
     void goesOnHoweverOftenThereWasNothingToTell() {
         start(Recorder.class);
