@@ -56,6 +56,8 @@ public interface Lease extends AutoCloseable {
      * Runs an action once when the lease ends without having been released, at once if that has happened already. The action runs on
      * another thread than the caller's, which may block and is not the protocol's; what it throws is logged.
      *
+     * <p>It is kept until the lease ends, which for that of an election may be months: add it once in a tenure, not with each run of a job.
+     *
      * @param action what to run
      */
     void onLost(Runnable action);

@@ -18,7 +18,8 @@ import java.util.concurrent.CompletionStage;
 public interface LeaseManager {
 
     /**
-     * The standing candidacy of this node for a lease; extended for as long as this node leads.
+     * The standing candidacy of this node for a lease; extended for as long as this node leads. It is kept for as long as this node lives, started
+     * or not: where there is a name for each order, for example, take {@link #tryAcquire(String, Duration)}.
      *
      * @param leaseName the name of the lease
      * @return the election, the same object for the same name; it does not run before {@link LeaderElection#start()}
