@@ -6,7 +6,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings of the meters.
  *
- * @param maxLeases How many leases have meters of their own. Further ones are counted together.
+ * @param maxLeases How many leases have meters of their own: the first that this node sees, until it ends. Further ones are counted together, as
+ *     lease "(other)", and have no gauges.
  */
 @ConfigurationProperties("paxoslease.metrics")
 public record PaxosLeaseMetricsProperties(
