@@ -6,6 +6,7 @@ import io.paxoslease.spring.boot.transport.TcpFrameServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.channels.UnsupportedAddressTypeException;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.Lifecycle;
@@ -14,9 +15,10 @@ import org.springframework.context.SmartLifecycle;
 /**
  * The servers in which this node's acceptor answers: those of the web, and its own port over TCP. A4. All of them must be bound before its
  * quarantine begins, because until then a former process of this node may answer there. Before the first web server gives up its port the
- * acceptor is silenced: the next process may have it while leases that code acquired are still held here. The port over TCP is kept to the end.
+ * acceptor is silenced: the next process may have it while leases that code acquired are still held here. The port over TCP is kept until all leases are
+ * released.
  */
-final class AcceptorServers implements SmartLifecycle {
+final class AcceptorServers implements SmartLifecycle, DisposableBean {
 
     /** Just before web servers shut down gracefully, which closes their ports at once. */
     private static final int PHASE = WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;
@@ -70,6 +72,12 @@ final class AcceptorServers implements SmartLifecycle {
     @Override
     public boolean isRunning() {
         return running;
+    }
+
+    /** The port over TCP is given up next. */
+    @Override
+    public void destroy() {
+        node.closeAcceptor();
     }
 
     /** Web servers are not paused. */

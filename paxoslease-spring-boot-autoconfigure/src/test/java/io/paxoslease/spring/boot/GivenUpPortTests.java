@@ -91,6 +91,7 @@ class GivenUpPortTests {
             watch = application.getBean(Watch.class);
             awaitVote(application);
         }
+        assertThat(watch.node.acceptorState()).isEqualTo(AcceptorState.QUARANTINED);
         return watch.seen;
     }
 
