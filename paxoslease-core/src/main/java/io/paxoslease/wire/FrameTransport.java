@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
- * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes.
+ * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes. None
+ * of them waits until the log has taken what became of a member.
  */
 public final class FrameTransport implements Transport {
 
@@ -69,6 +70,7 @@ public final class FrameTransport implements Transport {
             List<MemberLink> links,
             @Nullable MemberLink[] byAcceptor,
             Executor thread,
+            Lines lines,
             @Nullable Ticker ticker) {}
 
     /**
@@ -99,17 +101,17 @@ public final class FrameTransport implements Transport {
     public void start(Incarnation self, Receiver receiver) {
         ScheduledThreadPoolExecutor wire = new ScheduledThreadPoolExecutor(
                 1,
-                task -> daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
+                task -> Lines.daemon(task, "paxoslease-" + self.nodeId() + "-wire"),
                 new ThreadPoolExecutor.DiscardPolicy());
         wire.setRemoveOnCancelPolicy(true);
-        start(self, receiver, wire);
+        start(self, receiver, wire, Lines.threadsOf(self.nodeId()));
     }
 
-    /** Starts with the given thread, which ticks. */
-    void start(Incarnation self, Receiver receiver, ScheduledExecutorService wire) {
+    /** Starts with the given threads: one ticks, the other writes to the log. */
+    void start(Incarnation self, Receiver receiver, ScheduledExecutorService wire, Executor log) {
         thread = wire;
         Ticker ticker = new Ticker(wire);
-        start(self, receiver, wire, ticker);
+        start(self, receiver, wire, log, ticker);
         wire.execute(ticker);
     }
 
@@ -172,24 +174,25 @@ public final class FrameTransport implements Transport {
         return (int) Math.max(1, (quiet + TICK_NANOS - 1) / TICK_NANOS);
     }
 
-    /** Starts with the given thread, and leaves it to the caller to {@link #tick}. */
+    /** Starts with the given thread, which also writes to the log, and leaves it to the caller to {@link #tick}. */
     void startWithoutTicks(Incarnation self, Receiver receiver, Executor executor) {
-        start(self, receiver, executor, null);
+        start(self, receiver, executor, executor, null);
     }
 
-    private void start(Incarnation self, Receiver receiver, Executor executor, @Nullable Ticker ticker) {
+    private void start(Incarnation self, Receiver receiver, Executor executor, Executor log, @Nullable Ticker ticker) {
+        Lines lines = new Lines(LOG, log);
         long now = clock.now().nanos();
         List<String> acceptors = settings.cell().acceptors();
         List<MemberLink> links = new ArrayList<>(acceptors.size());
         @Nullable MemberLink[] byAcceptor = new @Nullable MemberLink[acceptors.size()];
         for (int i = 0; i < byAcceptor.length; i++) {
             if (!acceptors.get(i).equals(self.nodeId())) {
-                MemberLink link = new MemberLink(i, self, settings, maxQueued, now);
+                MemberLink link = new MemberLink(i, self, settings, maxQueued, lines, now);
                 byAcceptor[i] = link;
                 links.add(link);
             }
         }
-        running = new Running(receiver, links, byAcceptor, task -> executor.execute(() -> run(task)), ticker);
+        running = new Running(receiver, links, byAcceptor, task -> executor.execute(() -> run(task)), lines, ticker);
     }
 
     private static void run(Runnable task) {
@@ -198,12 +201,6 @@ public final class FrameTransport implements Transport {
         } catch (RuntimeException | Error impossible) {
             LOG.log(Level.ERROR, "An answer could not be handled because of a defect", impossible);
         }
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
     }
 
     /** The other members as they are known, by node id in the order of the cell; empty before the start. */
@@ -262,7 +259,7 @@ public final class FrameTransport implements Transport {
         }
     }
 
-    /** Ends exchanges that should have ended by themselves, and begins the probes that are due. */
+    /** Ends exchanges that should have ended by themselves, and begins the probes that are due; has lines written for which there was no thread. */
     void tick() {
         Running running = this.running;
         if (running == null) {
@@ -276,6 +273,7 @@ public final class FrameTransport implements Transport {
                 begin(running, link);
             }
         }
+        running.lines().write();
     }
 
     private void begin(Running running, MemberLink link) {
@@ -342,14 +340,11 @@ public final class FrameTransport implements Transport {
                         failure == null
                                 ? "did not answer within " + exchange.timeoutNanos() / NANOS_PER_MILLI + "ms"
                                 : Words.of(failure));
-        MemberLink.Ended ended;
-        synchronized (link) {
-            ended = link.end(exchange, verdict, timedOut, now);
-            if (ended == null) {
-                return;
-            }
-            log(running, ended);
+        MemberLink.Ended ended = link.end(exchange, verdict, timedOut, now);
+        if (ended == null) {
+            return;
         }
+        running.lines().write();
         listener.onMessage("frame", ended.good() ? "answered" : "unanswered");
         if (ended.good()) {
             listener.onRoundTrip(link.nodeId, now - exchange.sentNanos());
@@ -363,17 +358,6 @@ public final class FrameTransport implements Transport {
             tell(running, link, exchange.frame().requests(), answer.responses());
         }
         tellUnanswered(running, link, ended.unanswered());
-    }
-
-    /**
-     * On one thread, to which the link's lock brings the lines in order: an answer may come before the line of a failure has been written, and people
-     * believe the last line.
-     */
-    private static void log(Running running, MemberLink.Ended ended) {
-        String news = ended.news();
-        if (news != null) {
-            running.thread().execute(() -> LOG.log(ended.good() ? Level.INFO : Level.WARNING, news));
-        }
     }
 
     private void tell(Running running, MemberLink link, List<Request> requests, List<@Nullable Response> responses) {

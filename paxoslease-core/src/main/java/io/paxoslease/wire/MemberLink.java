@@ -3,6 +3,7 @@ package io.paxoslease.wire;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Request;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One member as this node sees it: what waits for it, the exchange under way, the session, and how it is. Each method is one step under
- * the link's lock; nothing in here calls out.
+ * the link's lock; nothing in here calls out. What is to be logged is noted in the same step, and so in order.
  *
  * <p>What comes while an exchange is under way waits for its end and then travels together, with two exceptions. A few releases hold nothing
  * up: nobody waits for their answer, so one small frame with requests for other resources may pass theirs. And if many requests wait, the
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class MemberLink {
 
     /** What an ended exchange leaves to be told. */
-    record Ended(List<Request> unanswered, @Nullable String news, boolean good, long nextProbeNanos) {}
+    record Ended(List<Request> unanswered, boolean good, long nextProbeNanos) {}
 
     private static final int FAILURES_BEFORE_NEWS = 3;
     /** How often it is told that the reason is another one by now, until the member is reachable again. */
@@ -57,6 +58,7 @@ final class MemberLink {
     private final WireSettings settings;
     private final long fingerprint;
     private final int maxQueued;
+    private final Lines lines;
     private final int maxRequestBytes;
     private final int maxRequests;
     private final TimeLimit timeLimit;
@@ -89,13 +91,14 @@ final class MemberLink {
     private @Nullable AcceptorState state;
     private long nextProbeNanos;
 
-    MemberLink(int acceptor, Incarnation self, WireSettings settings, int maxQueued, long nowNanos) {
+    MemberLink(int acceptor, Incarnation self, WireSettings settings, int maxQueued, Lines lines, long nowNanos) {
         this.acceptor = acceptor;
         this.nodeId = settings.cell().acceptors().get(acceptor);
         this.self = self;
         this.settings = settings;
         this.fingerprint = settings.cell().fingerprint();
         this.maxQueued = maxQueued;
+        this.lines = lines;
         this.maxRequestBytes = settings.maxFrameBytes() - FrameCodec.MAX_HEADER_BYTES;
         this.maxRequests = Math.min(FrameCodec.MAX_REQUESTS, maxRequestBytes / FrameCodec.USUAL_RESPONSE_BYTES);
         this.timeLimit = new TimeLimit(settings.roundTimeout().toNanos());
@@ -244,7 +247,11 @@ final class MemberLink {
         }
         note(verdict, timedOut);
         nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
-        return new Ended(unanswered, news(nowNanos), good, nextProbeNanos);
+        String news = news(nowNanos);
+        if (news != null) {
+            lines.add(nodeId, good ? Level.INFO : Level.WARNING, news);
+        }
+        return new Ended(unanswered, good, nextProbeNanos);
     }
 
     private static List<Request> join(List<Request> some, List<Request> others) {

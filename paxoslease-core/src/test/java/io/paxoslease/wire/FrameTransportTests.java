@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -1195,65 +1196,90 @@ class FrameTransportTests {
             connect();
             clock.advance(Duration.ofSeconds(10));
             List<String> lines = new ArrayList<>();
-            Handler slow = new SlowLog(lines);
-            Logger logger = Logger.getLogger(FrameTransport.class.getName());
-            Level usual = logger.getLevel();
-            logger.setLevel(Level.INFO);
-            logger.addHandler(slow);
-            try {
+            try (Listening listening = new Listening(new SlowLog(lines))) {
                 for (int i = 0; i < 3; i++) {
                     send("a");
                     transport.flush();
                     fail(PEER, new IOException("reset"));
                 }
-            } finally {
-                logger.removeHandler(slow);
-                logger.setLevel(usual);
             }
             assertThat(lines).containsExactly("Member node-2 is not reachable: reset", "Member node-2 is reachable");
             assertThat(status().reachable()).isTrue();
         }
 
-        /** As where whoever has met a failure gets no processor before it hands its line over. */
+        /** As where nobody reads the standard output, or a disk is full. */
         @Test
         @Timeout(60)
-        void theLastLineOfTheLogIsTrueHoweverLongTheOneBeforeTakesToTheThreadThatWritesIt() throws Exception {
-            connect();
-            for (int i = 0; i < 2; i++) {
-                send("a");
-                transport.flush();
-                fail(PEER, new IOException("reset"));
-            }
-            clock.advance(Duration.ofSeconds(10));
-            release("a");
-            Held lost = begin();
-            send("b");
-            Held passes = begin();
-            Thread other =
-                    new Thread(() -> passes.reply().complete(servers.get(PEER).handle(passes.frame(), null)));
-            List<String> lines = new ArrayList<>();
-            Handler log = new LineHandler(lines);
-            Logger logger = Logger.getLogger(FrameTransport.class.getName());
-            Level usual = logger.getLevel();
-            logger.setLevel(Level.INFO);
-            logger.addHandler(log);
-            try {
-                lost.reply().completeExceptionally(new IOException("reset"));
-                thread.beforeNext = () -> {
-                    other.start();
-                    while (other.isAlive() && other.getState() != Thread.State.BLOCKED) {
-                        Thread.onSpinWait();
+        void goOnWhileTheLogBlocks() throws Exception {
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch flows = new CountDownLatch(1);
+            CountDownLatch written = new CountDownLatch(2);
+            List<String> lines = new CopyOnWriteArrayList<>();
+            Handler log = new LineHandler(lines) {
+                @Override
+                public void publish(LogRecord line) {
+                    if (line.getMessage().contains(PEER)) {
+                        blocked.countDown();
+                        uninterrupted(flows);
+                        super.publish(line);
+                        written.countDown();
                     }
-                };
-                thread.runAll();
-                other.join();
-                thread.runAll();
-            } finally {
-                logger.removeHandler(log);
-                logger.setLevel(usual);
+                }
+            };
+            FrameChannel restarting = new FrameChannel() {
+                @Override
+                public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
+                    return member.equals(PEER) && blocked.getCount() > 0
+                            ? CompletableFuture.failedFuture(new IOException("connection refused"))
+                            : CompletableFuture.completedFuture(
+                                    servers.get(member).handle(frame, null));
+                }
+
+                @Override
+                public void close() {}
+            };
+            try (FrameTransport running = new FrameTransport(Samples.settings(), restarting, WireListener.NONE, clock);
+                    Listening listening = new Listening(log)) {
+                running.start(Samples.NODE_1, new Told());
+                // The clock stands still, so that nothing but a hello makes a probe due.
+                for (long nonce = 1; !running.members().get(PEER).reachable(); nonce++) {
+                    running.onHello(new Incarnation(PEER, nonce));
+                    assertThat(Thread.interrupted()).as("timed out").isFalse();
+                }
+                assertThat(blocked.getCount()).as("lines were due").isZero();
+                assertThat(lines).isEmpty();
+                flows.countDown();
+                written.await();
             }
-            assertThat(lines).containsExactly("Member node-2 is not reachable: reset", "Member node-2 is reachable");
-            assertThat(status().reachable()).isTrue();
+            assertThat(lines)
+                    .containsExactly(
+                            "Member node-2 is not reachable: connection refused", "Member node-2 is reachable");
+        }
+
+        @Test
+        void loseNothingForLackOfAThreadThatLogs() {
+            AtomicInteger lacking = new AtomicInteger(2);
+            Executor log = task -> {
+                if (lacking.getAndDecrement() > 0) {
+                    throw new OutOfMemoryError("as where no more threads may be had");
+                }
+                thread.execute(task);
+            };
+            ManualTimer timer = new ManualTimer();
+            List<String> lines = new ArrayList<>();
+            try (FrameTransport ticking = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock);
+                    Listening listening = new Listening(new LineHandler(lines))) {
+                transport = ticking;
+                ticking.start(Samples.NODE_1, new Told(), timer, log);
+                thread.runAll();
+                send("a");
+                answer(PEER);
+                answer(PEER);
+                assertThat(told).containsExactly("1 answered a");
+                assertThat(lines).isEmpty();
+                timer.wakeUp();
+                assertThat(lines).containsExactly("Member node-2 is reachable");
+            }
         }
 
         @Test
@@ -1398,7 +1424,7 @@ class FrameTransportTests {
             ManualTimer timer = new ManualTimer();
             try (FrameTransport sleeping = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock)) {
                 transport = sleeping;
-                sleeping.start(Samples.NODE_1, new Told(), timer);
+                sleeping.start(Samples.NODE_1, new Told(), timer, thread);
                 thread.runAll();
                 answer(PEER);
                 answer("node-3");
@@ -1436,7 +1462,7 @@ class FrameTransportTests {
                 return clock.now();
             };
             try (FrameTransport ticking = new FrameTransport(Samples.settings(), channel, WireListener.NONE, failing)) {
-                ticking.start(Samples.NODE_1, new Told(), timer);
+                ticking.start(Samples.NODE_1, new Told(), timer, thread);
                 thread.runAll();
                 assertThat(timer.wakes).isEqualTo(1);
                 failures.set(2);
@@ -1621,6 +1647,34 @@ class FrameTransportTests {
         }
     }
 
+    private static void uninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            throw new IllegalStateException(interrupt);
+        }
+    }
+
+    /** Gives the lines of the transport to a handler until it is closed. */
+    private static final class Listening implements AutoCloseable {
+
+        private final Logger logger = Logger.getLogger(FrameTransport.class.getName());
+        private final Level usual = logger.getLevel();
+        private final Handler handler;
+
+        Listening(Handler handler) {
+            this.handler = handler;
+            logger.setLevel(Level.INFO);
+            logger.addHandler(handler);
+        }
+
+        @Override
+        public void close() {
+            logger.removeHandler(handler);
+            logger.setLevel(usual);
+        }
+    }
+
     private static class LineHandler extends Handler {
 
         private final List<String> lines;
@@ -1645,13 +1699,9 @@ class FrameTransportTests {
     private static final class ManualThread implements Executor {
 
         private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-        private Runnable beforeNext = () -> {};
 
         @Override
         public void execute(Runnable task) {
-            Runnable before = beforeNext;
-            beforeNext = () -> {};
-            before.run();
             tasks.add(task);
         }
 

@@ -6,6 +6,7 @@ import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.Timeout;
 class MemberLinkTests {
 
     private final WireSettings settings = Samples.settings();
-    private final MemberLink link = new MemberLink(1, Samples.NODE_1, settings, 10, 0);
+    private final Lines lines = new Lines(System.getLogger("unused"), task -> {});
+    private final MemberLink link = new MemberLink(1, Samples.NODE_1, settings, 10, lines, 0);
     private final FrameServer member = server(Samples.NODE_2);
     private final AnswerCheck check = new AnswerCheck(settings, null);
 
@@ -156,7 +158,7 @@ class MemberLinkTests {
     void aFrameHasNoMoreRequestsThanItCanCount() {
         WireSettings large =
                 new WireSettings(Samples.CELL, settings.timing(), settings.roundTimeout(), List.of(), 8 * 1024 * 1024);
-        MemberLink busy = new MemberLink(1, Samples.NODE_1, large, 70_000, 0);
+        MemberLink busy = new MemberLink(1, Samples.NODE_1, large, 70_000, lines, 0);
         Exchange hello = busy.begin(now);
         FrameReply reply = member.handle(FrameCodec.encode(hello.frame(), null), null);
         busy.end(hello, check.judge(reply, hello.frame()), false, now);
@@ -180,10 +182,18 @@ class MemberLinkTests {
             for (String problem : problems) {
                 MemberLink.Ended ended = link.end(begin(), Verdict.lost(problem), timedOut, now);
                 assertThat(ended).isNotNull();
-                if (ended.news() != null) {
-                    news.add(ended.news());
+                news.addAll(warnings());
+            }
+        }
+
+        private List<String> warnings() {
+            List<String> warnings = new ArrayList<>();
+            for (Lines.Line line = lines.next(); line != null; line = lines.next()) {
+                if (line.level() == Level.WARNING) {
+                    warnings.add(line.text());
                 }
             }
+            return warnings;
         }
 
         @Test
@@ -238,9 +248,8 @@ class MemberLinkTests {
                 if (i % 4 == 3) {
                     answer(exchange);
                 } else {
-                    assertThat(link.end(exchange, Verdict.lost(REFUSED), false, now)
-                                    .news())
-                            .isNull();
+                    link.end(exchange, Verdict.lost(REFUSED), false, now);
+                    assertThat(warnings()).isEmpty();
                 }
             }
             lose(REFUSED);

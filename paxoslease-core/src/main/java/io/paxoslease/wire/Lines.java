@@ -1,0 +1,87 @@
+package io.paxoslease.wire;
+
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lines for the log, written in order by a thread that ends when none is left. A log may block, as where nobody reads the standard output or a
+ * disk is full, and whoever has something to tell must not wait for it. Safe to use from any thread.
+ */
+final class Lines {
+
+    /** How many lines about a subject wait at most. Then the oldest goes: people believe the last. */
+    static final int MOST_EACH = 64;
+
+    /** One line. */
+    record Line(String subject, Level level, String text) {}
+
+    private final System.Logger log;
+    private final Executor threads;
+
+    private final ArrayDeque<Line> waiting = new ArrayDeque<>();
+    private boolean writing;
+
+    /** Begins a thread for whatever is written while none is at work. */
+    Lines(System.Logger log, Executor threads) {
+        this.log = log;
+        this.threads = threads;
+    }
+
+    /** Daemon threads, one for each task. */
+    static Executor threadsOf(String nodeId) {
+        return task -> daemon(task, "paxoslease-" + nodeId + "-log").start();
+    }
+
+    static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Notes a line; {@link #write} has it written. Does not wait, so that it may be called with a lock held that puts the lines in order. */
+    synchronized void add(String subject, Level level, String text) {
+        if (waiting.stream().filter(line -> line.subject().equals(subject)).count() == MOST_EACH) {
+            waiting.stream()
+                    .filter(line -> line.subject().equals(subject))
+                    .findFirst()
+                    .ifPresent(waiting::remove);
+        }
+        waiting.add(new Line(subject, level, text));
+    }
+
+    /** Has what waits written. If no thread can be had it goes on waiting, for the next call. */
+    void write() {
+        synchronized (this) {
+            if (writing || waiting.isEmpty()) {
+                return;
+            }
+            writing = true;
+        }
+        try {
+            threads.execute(this::writeAll);
+        } catch (RuntimeException | Error noThread) {
+            synchronized (this) {
+                writing = false;
+            }
+        }
+    }
+
+    private void writeAll() {
+        for (Line line = next(); line != null; line = next()) {
+            try {
+                log.log(line.level(), line.text());
+            } catch (RuntimeException | Error unheard) {
+                // the next may be heard
+            }
+        }
+    }
+
+    /** The line that waited longest. */
+    synchronized @Nullable Line next() {
+        Line line = waiting.poll();
+        writing = line != null;
+        return line;
+    }
+}
