@@ -52,6 +52,9 @@ public final class FrameServer implements FrameHandler {
     private final Sessions sessions;
     private final Problems refused = new Problems(MAX_PROBLEMS, PROBLEM_NANOS);
     private final Problems duplicates = new Problems(MAX_PROBLEMS, PROBLEM_NANOS);
+    /** The thread that brings a frame may be the one that brings all others. */
+    private final Lines lines;
+
     private final AtomicBoolean defectLogged = new AtomicBoolean();
 
     /**
@@ -93,6 +96,7 @@ public final class FrameServer implements FrameHandler {
         this.clock = clock;
         this.macs = settings.secrets().stream().map(FrameMac::new).toList();
         this.sessions = sessions;
+        this.lines = new Lines(LOG, Lines.threadsOf(self.nodeId()));
     }
 
     @Override
@@ -339,7 +343,7 @@ public final class FrameServer implements FrameHandler {
         String text = difference.asSeenFromHere();
         if (refused.add(nodeId, text, clock.now())) {
             String from = address == null ? "" : " at " + Words.clean(address);
-            LOG.log(Level.WARNING, "Node " + self.nodeId() + " refuses " + nodeId + from + ": " + text);
+            warn("Node " + self.nodeId() + " refuses " + nodeId + from + ": " + text);
         }
     }
 
@@ -349,9 +353,15 @@ public final class FrameServer implements FrameHandler {
             String text =
                     "two processes use this node id" + places(sender.nodeId()) + "; every node needs one of its own";
             if (duplicates.add(nodeId, text, clock.now())) {
-                LOG.log(Level.WARNING, "Node " + self.nodeId() + " was called by " + nodeId + ": " + text);
+                warn("Node " + self.nodeId() + " was called by " + nodeId + ": " + text);
             }
         }
+    }
+
+    /** Of any node: their ids, which anybody can make up, must not be what bounds the lines. */
+    private void warn(String line) {
+        lines.add(self.nodeId(), Level.WARNING, line);
+        lines.write();
     }
 
     private String places(String nodeId) {

@@ -16,10 +16,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -335,6 +343,49 @@ class FrameServerTests {
                     Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
             assertThat(server.problems())
                     .containsExactly(java.util.Map.entry("node-1", "the cell is other there and default here"));
+        }
+
+        /** As where nobody reads the standard output: one thread may answer all members. */
+        @Test
+        @Timeout(60)
+        void areAnsweredWhileTheLogBlocks() throws Exception {
+            CountDownLatch flows = new CountDownLatch(1);
+            BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+            Handler blocks = new Handler() {
+                @Override
+                public void publish(LogRecord line) {
+                    try {
+                        flows.await();
+                    } catch (InterruptedException interrupt) {
+                        Thread.currentThread().interrupt();
+                    }
+                    lines.add(line.getMessage());
+                }
+
+                @Override
+                public void flush() {}
+
+                @Override
+                public void close() {}
+            };
+            Cell other = new Cell("other", Samples.CELL.acceptors());
+            Logger logger = Logger.getLogger(FrameServer.class.getName());
+            Level usual = logger.getLevel();
+            logger.setLevel(Level.WARNING);
+            logger.addHandler(blocks);
+            try {
+                send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
+                send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_3, "node-2", 1));
+                assertThat(lines).isEmpty();
+                flows.countDown();
+                assertThat(lines.take())
+                        .isEqualTo("Node node-2 refuses node-1: the cell is other there and default here");
+                assertThat(lines.take())
+                        .isEqualTo("Node node-2 refuses node-3: the cell is other there and default here");
+            } finally {
+                logger.removeHandler(blocks);
+                logger.setLevel(usual);
+            }
         }
 
         /** Else two names that differ in one of them look the same. */
