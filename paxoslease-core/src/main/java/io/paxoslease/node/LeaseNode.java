@@ -90,9 +90,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         Now now = clock.now();
         BallotSequence ballots = new BallotSequence(now);
         ResourceIndex index = new ResourceIndex(random.nextLong());
+        this.dispatcher = new Dispatcher(settings.nodeId());
         this.acceptor = settings.cell().indexOf(settings.nodeId()) < 0
                 ? null
-                : new LocalAcceptor(new Acceptor(settings.timing(), settings.maxResources(), now, index), ballots);
+                : new LocalAcceptor(
+                        new Acceptor(settings.timing(), settings.maxResources(), now, index),
+                        ballots,
+                        dispatcher::execute);
         ballots.observe(now.counterFloor(), now);
         this.engine = new LeaseEngine(
                 self,
@@ -101,7 +105,6 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 settings.roundTimeout().toNanos(),
                 // Under the lock, where a generator that reads a file has no place.
                 new SplittableRandom(random.nextLong()));
-        this.dispatcher = new Dispatcher(settings.nodeId());
         this.news = new News(this, settings.cell(), clock, dispatcher);
         this.loop = new NodeLoop(self, settings.cell(), clock, transport, acceptor, engine, news, dispatcher);
         this.peers = new PeerRequests(acceptor, engine, clock, loop);

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,12 +26,15 @@ final class LocalAcceptor {
 
     private final Acceptor acceptor;
     private final BallotSequence ballots;
+    private final Executor log;
     private final Set<String> farAhead = ConcurrentHashMap.newKeySet();
     private boolean broken;
 
-    LocalAcceptor(Acceptor acceptor, BallotSequence ballots) {
+    /** Has lines written elsewhere: whoever calls may hold a lock of its own, or be the thread that answers all members. */
+    LocalAcceptor(Acceptor acceptor, BallotSequence ballots, Executor log) {
         this.acceptor = acceptor;
         this.ballots = ballots;
+        this.log = log;
     }
 
     /** Handles one request; null for releases and where the acceptor takes no part. */
@@ -67,7 +71,6 @@ final class LocalAcceptor {
         }
     }
 
-    /** Without the lock, in which a log that blocks would hold everybody up. */
     private void noteIfFarAhead(Request request, @Nullable Response response, Now now) {
         if (response == null && BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
             noteFarAhead(Names.printable(request.ballot().owner().nodeId()));
@@ -78,12 +81,12 @@ final class LocalAcceptor {
     private void noteFarAhead(String nodeId) {
         if (farAhead.size() < MAX_FAR_AHEAD && farAhead.add(nodeId)) {
             try {
-                LOG.log(
+                log.execute(() -> LOG.log(
                         Level.WARNING,
                         "Node " + nodeId
                                 + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
                                 + " part in its attempts: compare the wall clocks of the two. If that of " + nodeId
-                                + " was ahead, restart " + nodeId + " when it is set right");
+                                + " was ahead, restart " + nodeId + " when it is set right"));
             } catch (RuntimeException | Error unheard) {
                 // a log that fails is no reason to vote no more
             }

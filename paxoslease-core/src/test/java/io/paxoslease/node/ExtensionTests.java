@@ -48,7 +48,7 @@ class ExtensionTests {
     @BeforeEach
     void parkAndBeginToExtend() {
         for (int i = 0; i < acceptors.length; i++) {
-            acceptors[i] = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)));
+            acceptors[i] = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)), Runnable::run);
             acceptors[i].open(true, at(0));
         }
         engine.tellAttempts();

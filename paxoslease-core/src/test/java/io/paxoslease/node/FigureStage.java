@@ -291,7 +291,7 @@ final class FigureStage {
                 name,
                 self,
                 wallAheadMillis,
-                new LocalAcceptor(new WeakAcceptor(mistakes, timing, 10, now), ballots),
+                new LocalAcceptor(new WeakAcceptor(mistakes, timing, 10, now), ballots, Runnable::run),
                 proposer,
                 new LeaseEngine(self, proposer, false, (long) (1_000 * MILLI), new Dice(name.hashCode())));
         hosts.put(name, host);

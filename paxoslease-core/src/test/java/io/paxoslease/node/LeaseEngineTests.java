@@ -39,7 +39,7 @@ class LeaseEngineTests {
     private final BallotSequence ballots = new BallotSequence(at(0));
     private final Proposer proposer = new Proposer(SELF, new Cell("cell", List.of("n")), timing, ballots);
     private final LeaseEngine engine = engine(SELF, proposer, false);
-    private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots);
+    private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 10, at(0)), ballots, Runnable::run);
     private final Output out = new Output();
 
     LeaseEngineTests() {
@@ -544,7 +544,8 @@ class LeaseEngineTests {
         @Test
         void anExtensionThatARivalOutbidIsProposedAgain() {
             LeaseEngine engine = engine(SELF, new Cell("cell", List.of("n", "n2")), true);
-            LocalAcceptor other = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)));
+            LocalAcceptor other =
+                    new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)), Runnable::run);
             other.open(true, at(0));
             Claim claim = Claim.patient("r", LEASE, LEASE);
             engine.submit(claim, at(1), out);
@@ -600,7 +601,8 @@ class LeaseEngineTests {
 
         X5ARecordOfOnesOwn() {
             for (int i = 0; i < acceptors.length; i++) {
-                acceptors[i] = new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)));
+                acceptors[i] =
+                        new LocalAcceptor(new Acceptor(timing, 10, at(0)), new BallotSequence(at(0)), Runnable::run);
                 acceptors[i].open(true, at(0));
             }
         }
@@ -773,7 +775,8 @@ class LeaseEngineTests {
         @ParameterizedTest
         @ValueSource(longs = {900, 1_200, 3_000, 60_000})
         void catchesUpWithThePromiseFloorOfABusyCell(long behindMillis) {
-            LocalAcceptor busy = new LocalAcceptor(new Acceptor(timing, 100_000, at(0)), new BallotSequence(at(0)));
+            LocalAcceptor busy =
+                    new LocalAcceptor(new Acceptor(timing, 100_000, at(0)), new BallotSequence(at(0)), Runnable::run);
             busy.open(true, at(0));
             BallotSequence others = new BallotSequence(at(0));
             Now start = behind(0, behindMillis);
@@ -1153,7 +1156,8 @@ class LeaseEngineTests {
     class ManyExtensions {
 
         private final LeaseEngine owner = engine(SELF, new Cell("cell", List.of("n")), true);
-        private final LocalAcceptor roomy = new LocalAcceptor(new Acceptor(timing, 20_000, at(0)), ballots);
+        private final LocalAcceptor roomy =
+                new LocalAcceptor(new Acceptor(timing, 20_000, at(0)), ballots, Runnable::run);
 
         ManyExtensions() {
             roomy.open(true, at(0));

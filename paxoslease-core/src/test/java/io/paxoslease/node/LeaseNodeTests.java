@@ -1276,6 +1276,38 @@ class LeaseNodeTests {
         }
     }
 
+    /** Its acceptor tells of that in the middle of a step. */
+    @Test
+    @Timeout(60)
+    void goesOnWhileTheLogBlocksInWhichItsWallClockIsBlamed() throws InterruptedException {
+        CountDownLatch logged = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        Handler stuck = new LineHandler(new ArrayList<>()) {
+            @Override
+            public void publish(LogRecord line) {
+                logged.countDown();
+                try {
+                    mayGoOn.await();
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        };
+        Lease lease = taken("job");
+        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
+        logger.addHandler(stuck);
+        try {
+            clock.stepWallClock(Duration.ofDays(-2));
+            node.tryAcquireAsync("other", TIME);
+            logged.await();
+            lease.release();
+            assertThat(lease.isHeld()).isFalse();
+        } finally {
+            mayGoOn.countDown();
+            logger.removeHandler(stuck);
+        }
+    }
+
     /** What the application does with a lease must end although nobody can be told why. */
     @Test
     @Timeout(60)

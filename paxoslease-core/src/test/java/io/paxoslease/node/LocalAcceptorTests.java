@@ -10,14 +10,10 @@ import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeRequest;
 import io.paxoslease.protocol.ProposeResponse;
-import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -47,7 +43,8 @@ class LocalAcceptorTests {
                     throw new OutOfMemoryError("planted");
                 }
             },
-            ballots);
+            ballots,
+            Runnable::run);
 
     private ProposeRequest propose(String resource) {
         return new ProposeRequest(resource, new Ballot(start.counterFloor() + 1, new Incarnation("b", 1)), LEASE_NANOS);
@@ -75,46 +72,6 @@ class LocalAcceptorTests {
             assertThat(acceptor.handle(propose("a"), start)).isNotNull();
         } finally {
             logger.removeHandler(full);
-        }
-    }
-
-    @Test
-    void goesOnWhileItsLogBlocks() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch mayEnd = new CountDownLatch(1);
-        Handler blocked = new Handler() {
-            @Override
-            public void publish(LogRecord line) {
-                begun.countDown();
-                try {
-                    mayEnd.await();
-                } catch (InterruptedException interrupt) {
-                    Thread.currentThread().interrupt();
-                }
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
-        logger.addHandler(blocked);
-        try {
-            acceptor.open(true, start);
-            Ballot poisoned = new Ballot(Ballot.MAX_COUNTER, new Incarnation("ahead", 1));
-            List<Request> requests = List.of(new ProposeRequest("a", poisoned, LEASE_NANOS));
-            // On a thread of its own: where there are two processors, the common pool has one.
-            new Thread(() -> acceptor.handle(requests, start, new ArrayList<>())).start();
-            assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
-
-            assertThat(CompletableFuture.supplyAsync(() -> acceptor.handle(propose("a"), start)))
-                    .succeedsWithin(Duration.ofSeconds(10))
-                    .isNotNull();
-        } finally {
-            mayEnd.countDown();
-            logger.removeHandler(blocked);
         }
     }
 

@@ -224,7 +224,8 @@ final class MajorityContest {
         LocalAcceptor[] cell = new LocalAcceptor[acceptors];
         for (int i = 0; i < acceptors; i++) {
             names.add("a" + i);
-            cell[i] = new LocalAcceptor(new Acceptor(timing(), 10, contest.now()), new BallotSequence(contest.now()));
+            cell[i] = new LocalAcceptor(
+                    new Acceptor(timing(), 10, contest.now()), new BallotSequence(contest.now()), Runnable::run);
             cell[i].open(true, contest.now());
         }
         for (int i = 0; i < proposers; i++) {

@@ -43,7 +43,7 @@ class NodeLoopTests {
     private final Proposer proposer = new Proposer(SELF, CELL, timing, ballots);
     private final LeaseEngine engine =
             new LeaseEngine(SELF, proposer, true, Duration.ofSeconds(1).toNanos(), new SplittableRandom(1));
-    private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 100, START), ballots);
+    private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 100, START), ballots, Runnable::run);
     private final AtomicInteger threadsRefused = new AtomicInteger();
     private final BlockingQueue<Boolean> askedByInterrupted = new LinkedBlockingQueue<>();
     private boolean interruptsWhoAsks;

@@ -311,7 +311,8 @@ class ParkedLeasesTests {
                 false,
                 1_000 * MILLI,
                 new Dice(1));
-        private final LocalAcceptor acceptor = new LocalAcceptor(new Acceptor(timing, 1_000, at(0)), ballots);
+        private final LocalAcceptor acceptor =
+                new LocalAcceptor(new Acceptor(timing, 1_000, at(0)), ballots, Runnable::run);
 
         InTheEngine() {
             acceptor.open(true, at(0));

@@ -179,7 +179,7 @@ final class Simulation {
             this.engine = engine;
             this.proposer = proposer;
             this.role = role;
-            this.acceptor = role == null ? null : new LocalAcceptor(role, ballots);
+            this.acceptor = role == null ? null : new LocalAcceptor(role, ballots, Runnable::run);
             this.promised = new long[names];
             this.bornNanos = born;
         }
