@@ -65,7 +65,7 @@ final class Backlog {
 
     /** They are kept, because each may be the end of a tenure; only the application can have them told. Its log may be what does not return. */
     private void warnIfMany(int waiting, String key) {
-        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
+        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1 && !key.equals(Dispatcher.LOG_KEY)) {
             String message = waiting + " news of lease '" + Names.printable(key)
                     + "' wait for a listener of the node that is still busy"
                     + " with an earlier one; until it returns nobody here is told of this lease";

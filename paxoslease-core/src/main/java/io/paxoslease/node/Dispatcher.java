@@ -44,6 +44,9 @@ final class Dispatcher implements AutoCloseable {
     private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long END = -1;
 
+    /** The key of lines for the log. */
+    static final String LOG_KEY = "\0log";
+
     /** Application code; without a key it needs no order. */
     record Task(@Nullable String key, Runnable code) {}
 
@@ -126,6 +129,11 @@ final class Dispatcher implements AutoCloseable {
             watcher = summon();
         }
         return turn != null && (turn.current == null || watcher != null);
+    }
+
+    /** Has a line written after those before it. A log may block; then one thread is stuck in it, and nothing else waits for that. */
+    void log(Runnable line) {
+        dispatch(List.of(new Task(LOG_KEY, line)));
     }
 
     /** Runs a task that needs no order, and for which somebody waits. */

@@ -94,9 +94,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         this.acceptor = settings.cell().indexOf(settings.nodeId()) < 0
                 ? null
                 : new LocalAcceptor(
-                        new Acceptor(settings.timing(), settings.maxResources(), now, index),
-                        ballots,
-                        dispatcher::execute);
+                        new Acceptor(settings.timing(), settings.maxResources(), now, index), ballots, dispatcher::log);
         ballots.observe(now.counterFloor(), now);
         this.engine = new LeaseEngine(
                 self,
@@ -608,6 +606,15 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
      */
     public OptionalLong onTime() {
         return loop.onTime();
+    }
+
+    /**
+     * Has a line written to the log, after those before it, by a thread for which nobody waits: a log that blocks holds up no listener either.
+     *
+     * @param line writes it
+     */
+    public void log(Runnable line) {
+        dispatcher.log(line);
     }
 
     /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.AbstractList;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -73,6 +74,30 @@ class DispatcherTests {
                     .satisfiesExactly(
                             line -> assertThat(line).startsWith(Backlog.WORTH_A_WARNING + " "),
                             line -> assertThat(line).startsWith(2 * Backlog.WORTH_A_WARNING + " "));
+        } finally {
+            logger.removeHandler(collector);
+        }
+    }
+
+    @Test
+    void linesThatWaitForTheLogAreNoNewsOfALease() throws InterruptedException {
+        CountDownLatch flows = new CountDownLatch(1);
+        CountDownLatch others = new CountDownLatch(1);
+        List<Integer> written = new ArrayList<>();
+        logger.addHandler(collector);
+        try (Dispatcher dispatcher = new Dispatcher("test")) {
+            dispatcher.log(() -> awaitQuietly(flows));
+            for (int i = 0; i < 2 * Backlog.WORTH_A_WARNING; i++) {
+                int number = i;
+                dispatcher.log(() -> written.add(number));
+            }
+            dispatcher.dispatch(List.of(new Dispatcher.Task("free", others::countDown)));
+            assertThat(others.await(60, TimeUnit.SECONDS)).isTrue();
+
+            flows.countDown();
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            assertThat(written).hasSize(2 * Backlog.WORTH_A_WARNING).isSorted();
+            assertThat(lines).isEmpty();
         } finally {
             logger.removeHandler(collector);
         }

@@ -8,13 +8,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
  * Logs every change of state once, in words that a person on call understands. Of leases without an election, which code may take and give back
- * all the time, only what went wrong is above debug.
+ * all the time, only what went wrong is above debug. A log that blocks keeps no other listener from hearing of the next change.
  */
 final class LeaseLog implements LeaseListener {
 
@@ -22,12 +23,14 @@ final class LeaseLog implements LeaseListener {
 
     private final LeaseNode node;
     private final String nodeId;
+    private final Executor writer;
     private final Map<String, String> leaders = new ConcurrentHashMap<>();
     /** The leases held here whose extension was warned of; the next attempts would say the same. */
     private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
-    LeaseLog(LeaseNode node) {
+    LeaseLog(LeaseNode node, Executor writer) {
         this.node = node;
+        this.writer = writer;
         this.nodeId = node.settings().nodeId();
     }
 
@@ -52,19 +55,19 @@ final class LeaseLog implements LeaseListener {
                                         " (took %.1f ms)",
                                         transition.took().toNanos() / 1e6));
             }
-            case EXTENDED -> LOG.debug(nodeId + " extended " + lease);
+            case EXTENDED -> debug(nodeId + " extended " + lease);
             case EXTENSION_FAILED -> {
                 String line = nodeId + " could not extend " + lease + " ("
                         + Names.printable(String.valueOf(transition.reason()))
                         + "); it still leads and tries again before the lease ends";
                 if (failing.add(transition.leaseName())) {
-                    LOG.warn(line);
+                    warn(line);
                 } else {
-                    LOG.debug(line);
+                    debug(line);
                 }
             }
             case LOST ->
-                LOG.warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
+                warn(nodeId + " lost " + lease + ", token " + transition.fencingToken()
                         + ": the lease ended and was not extended. If it should have been, look for a pause of this process,"
                         + " a step of its wall clock, or members that are not reachable");
             case RELEASED ->
@@ -72,7 +75,7 @@ final class LeaseLog implements LeaseListener {
             case LEADER_CHANGED -> {
                 String leader = transition.leader();
                 if (leader == null) {
-                    LOG.debug("Nobody is known to lead " + lease);
+                    debug("Nobody is known to lead " + lease);
                 } else if (!leader.equals(nodeId) && !leader.equals(leaders.get(transition.leaseName()))) {
                     tell(transition, () -> lease + " is led by " + Names.printable(leader) + ", as far as is known");
                     remember(transition.leaseName(), leader);
@@ -90,9 +93,20 @@ final class LeaseLog implements LeaseListener {
 
     private void tell(LeaseTransition transition, Supplier<String> line) {
         if (node.existingElection(transition.leaseName()).isPresent()) {
-            LOG.info(line.get());
+            String text = line.get();
+            writer.execute(() -> LOG.info(text));
         } else if (LOG.isDebugEnabled()) {
-            LOG.debug(line.get());
+            debug(line.get());
+        }
+    }
+
+    private void warn(String line) {
+        writer.execute(() -> LOG.warn(line));
+    }
+
+    private void debug(String line) {
+        if (LOG.isDebugEnabled()) {
+            writer.execute(() -> LOG.debug(line));
         }
     }
 }

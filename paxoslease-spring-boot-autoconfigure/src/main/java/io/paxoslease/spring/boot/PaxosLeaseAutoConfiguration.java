@@ -94,7 +94,7 @@ public final class PaxosLeaseAutoConfiguration {
         } finally {
             thread.setContextClassLoader(before);
         }
-        node.addListener(new LeaseLog(node));
+        node.addListener(new LeaseLog(node, node::log));
         if (properties.history().events() > 0) {
             node.keepHistory(new LeaseHistory(
                     properties.history().events(), properties.history().leases()));

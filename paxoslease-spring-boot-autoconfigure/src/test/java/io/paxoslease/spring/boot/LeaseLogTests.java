@@ -19,6 +19,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -39,13 +41,25 @@ class LeaseLogTests {
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.paxoslease");
     private final Level before = logger.getLevel();
     private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+    private volatile CountDownLatch blocks = new CountDownLatch(0);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>() {
         @Override
         protected void append(ILoggingEvent line) {
+            if (line.getFormattedMessage().contains("'jobs'")) {
+                awaitSafely(blocks);
+            }
             super.append(line);
             threads.put(line.getFormattedMessage(), Thread.currentThread());
         }
     };
+
+    private static void awaitSafely(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
 
     @BeforeEach
     void listen() {
@@ -79,13 +93,46 @@ class LeaseLogTests {
         });
     }
 
+    /** As where nobody reads the standard output. A candidate that is not told that it does not lead any more goes on. */
+    @Test
+    void listenersAreToldWhileTheLogBlocks() {
+        CountDownLatch flows = new CountDownLatch(1);
+        CountDownLatch told = new CountDownLatch(2);
+        blocks = flows;
+        runner.run(context -> {
+            LeaseNode node = context.getBean(LeaseNode.class);
+            node.addListener(transition -> {
+                if (transition.kind() != LeaseTransition.Kind.LEADER_CHANGED) {
+                    told.countDown();
+                }
+            });
+            try {
+                LeaderElection election = node.election("jobs");
+                election.start();
+                await().until(election::isLeader);
+                election.stop();
+                assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(levels("'jobs'")).isEmpty();
+            } finally {
+                flows.countDown();
+            }
+            assertThat(node.awaitTold(Duration.ofSeconds(10))).isTrue();
+            assertThat(lines.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .filteredOn(line -> line.contains(" leads 'jobs'") || line.contains(" released 'jobs'"))
+                    .satisfiesExactly(
+                            line -> assertThat(line).contains(" leads 'jobs'"),
+                            line -> assertThat(line).contains(" released 'jobs'"));
+        });
+    }
+
     @Test
     void withoutDetailLeadershipIsToldAllTheSame() {
         logger.setLevel(Level.INFO);
         runner.run(context -> {
             LeaseNode node = context.getBean(LeaseNode.class);
             node.election("jobs");
-            LeaseLog log = new LeaseLog(node);
+            LeaseLog log = new LeaseLog(node, Runnable::run);
             for (LeaseTransition.Kind kind : LeaseTransition.Kind.values()) {
                 log.onTransition(ownTransition(kind, "jobs"));
                 log.onTransition(ownTransition(kind, "lock:1"));
@@ -101,7 +148,7 @@ class LeaseLogTests {
         runner.run(context -> {
             LeaseNode node = context.getBean(LeaseNode.class);
             node.election("jobs");
-            new LeaseLog(node).onTransition(leaderChanged("jobs", "n2"));
+            new LeaseLog(node, Runnable::run).onTransition(leaderChanged("jobs", "n2"));
 
             assertThat(levels("'jobs' is led by n2, as far as is known")).containsExactly(Level.INFO);
         });
@@ -113,7 +160,7 @@ class LeaseLogTests {
         runner.run(context -> {
             LeaseNode node = context.getBean(LeaseNode.class);
             node.election("jobs");
-            LeaseLog log = new LeaseLog(node);
+            LeaseLog log = new LeaseLog(node, Runnable::run);
             for (int i = 0; i < 3; i++) {
                 log.onTransition(leaderChanged("jobs", "n2"));
                 log.onTransition(leaderChanged("jobs", null));
@@ -143,7 +190,7 @@ class LeaseLogTests {
     @Test
     void extensionsInVainAreWarnedOfOnceUntilOneSucceedsOrTheLeaseEnds() {
         runner.run(context -> {
-            LeaseLog log = new LeaseLog(context.getBean(LeaseNode.class));
+            LeaseLog log = new LeaseLog(context.getBean(LeaseNode.class), Runnable::run);
             for (LeaseTransition.Kind end :
                     List.of(LeaseTransition.Kind.EXTENDED, LeaseTransition.Kind.LOST, LeaseTransition.Kind.RELEASED)) {
                 lines.list.clear();
@@ -160,7 +207,7 @@ class LeaseLogTests {
     @Test
     void aLossNamesAllThatEndsALease() {
         runner.run(context -> {
-            new LeaseLog(context.getBean(LeaseNode.class))
+            new LeaseLog(context.getBean(LeaseNode.class), Runnable::run)
                     .onTransition(ownTransition(LeaseTransition.Kind.LOST, "jobs"));
             assertThat(lines.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
@@ -174,7 +221,7 @@ class LeaseLogTests {
     void namesForgeNoLines() {
         runner.run(context -> {
             LeaseNode node = context.getBean(LeaseNode.class);
-            LeaseLog log = new LeaseLog(node);
+            LeaseLog log = new LeaseLog(node, Runnable::run);
             log.onTransition(leaderChanged("jobs", "n\nERROR b"));
             log.onTransition(new LeaseTransition(
                     LeaseTransition.Kind.EXTENSION_FAILED, "jobs", 7, null, "held by n\nERROR b", Duration.ZERO));
