@@ -100,8 +100,9 @@ public final class PaxosLeaseEndpoint {
                         "The action must be 'resign', 'start' or 'stop', "
                                 + (action == null ? "but there is none" : "not '" + action + "'"));
         }
-        LOG.info(node.settings().nodeId() + " was told by its endpoint 'lease' to " + action + " '"
-                + Names.printable(name) + "'");
+        String line = node.settings().nodeId() + " was told by its endpoint 'lease' to " + action + " '"
+                + Names.printable(name) + "'";
+        node.log(() -> LOG.info(line));
         LeaseDescriptor lease = lease(name);
         if (lease == null) {
             throw unknown(name);

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
 import io.paxoslease.node.LeaseHistory;
 import io.paxoslease.node.LeaseNode;
@@ -18,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -25,6 +27,7 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -282,6 +285,7 @@ class PaxosLeaseEndpointTests {
             TestServer.around(test).with("logging.level.io.paxoslease=info").run(client -> {
                 post(client, "leader", "{\"action\": \"stop\"}").expectStatus().isOk();
                 post(client, "leader", "{\"action\": \"leave\"}").expectStatus().isBadRequest();
+                test.node.awaitTold(Duration.ofSeconds(10));
             });
 
             assertThat(output)
@@ -583,11 +587,43 @@ class PaxosLeaseEndpointTests {
 
         new PaxosLeaseEndpoint(test.node, test.view).act("a\nb", "stop");
 
+        test.node.awaitTold(Duration.ofSeconds(10));
         logger.detachAppender(lines);
         logger.setLevel(before);
         assertThat(lines.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .containsExactly("node-1 was told by its endpoint 'lease' to stop 'a?b'");
+    }
+
+    /** Who moves a leadership does so because something is wrong already. */
+    @Test
+    @Timeout(60)
+    void answersWhileTheLogBlocks() {
+        CountDownLatch flows = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> blocked = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent line) {
+                try {
+                    flows.await();
+                } catch (InterruptedException interrupt) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        };
+        Logger logger = (Logger) LoggerFactory.getLogger("io.paxoslease");
+        Level before = logger.getLevel();
+        blocked.start();
+        logger.addAppender(blocked);
+        logger.setLevel(Level.INFO);
+        try {
+            test.node.election("job").start();
+            assertThat(new PaxosLeaseEndpoint(test.node, test.view).act("job", "stop"))
+                    .isNotNull();
+        } finally {
+            flows.countDown();
+            logger.detachAppender(blocked);
+            logger.setLevel(before);
+        }
     }
 
     @Test
