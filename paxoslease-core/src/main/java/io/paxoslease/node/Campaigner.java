@@ -170,6 +170,10 @@ final class Campaigner {
         if (owner.equals(self) || candidacy.isHeldHere()) {
             return;
         }
+        Hint before = candidacy.hint;
+        if (before != null && before.owner().equals(owner)) {
+            candidacy.unanswered = false;
+        }
         Hint hint = new Hint(owner, now.nanos() + remainingNanos);
         candidacy.hint(hint, out);
         if (candidacy.state == State.WAITING && candidacy.firstClaim().kind != Claim.Kind.ONCE) {
@@ -195,7 +199,9 @@ final class Campaigner {
         }
         candidacy.hint(null, out);
         if (candidacy.state == State.WAITING) {
-            candidacy.failures = 0;
+            if (!candidacy.unanswered) {
+                candidacy.failures = 0;
+            }
             long pause = patience.afterReleaseNanos(candidacy.resource, owner);
             await(candidacy, now.nanos() + pause + candidacy.firstClaim().yieldNanos);
         }
@@ -518,6 +524,7 @@ final class Campaigner {
             }
         } else {
             candidacy.failures++;
+            candidacy.unanswered = outcome instanceof Outcome.Unanswered;
             Hint old = candidacy.hint;
             if (old != null && old.isPast(now)) {
                 candidacy.hint(null, out);

@@ -87,6 +87,12 @@ final class Candidacy extends TimerHeap.Timer {
     /** Attempts that failed in a row without meeting an owner. */
     int failures;
 
+    /**
+     * Whether no majority answered the last of them, and nobody was seen to extend the lease since: whoever gives up then has most likely tried in
+     * vain as well.
+     */
+    boolean unanswered;
+
     /** When its timer is due. */
     long dueNanos;
 

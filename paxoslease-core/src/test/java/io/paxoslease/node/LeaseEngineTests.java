@@ -382,6 +382,17 @@ class LeaseEngineTests {
             assertThat(engine.nextWakeNanos()).isEmpty();
         }
 
+        private final LeaseEngine waiting = engine(SELF, new Cell("cell", List.of("n", "n2", "n3", "n4", "n5")), true);
+
+        /** What it sends when it is woken next, which is before long. */
+        private Request nextRequest() {
+            out.requests.clear();
+            Now due = new Now(waiting.nextWakeNanos().getAsLong(), at(0).wallMillis());
+            assertThat(due.nanos()).isLessThan(at(100).nanos());
+            waiting.onTime(due, out);
+            return out.requests.get(0);
+        }
+
         /**
          * Two nodes of five that had been cut off tried in turn, hundreds of times, each as soon as the other gave up: their own acceptors did not
          * know the leader, and the rival's attempt had displaced what the last answers had told.
@@ -409,6 +420,37 @@ class LeaseEngineTests {
             assertThat(waiting.nextWakeNanos().getAsLong())
                     .as("the owner gave it up meanwhile")
                     .isLessThan(at(100).nanos());
+        }
+
+        /**
+         * Two nodes of five without a majority tried in turn for as long as that lasted, hundreds of times a second: each took the other for the
+         * leader, and proposed at once when it gave up.
+         */
+        @Test
+        void isPreparedForWhenARivalGivesUpThatIsAsAloneAsThisNode() {
+            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            Request proposal = out.requests.get(0);
+            for (int acceptor = 2; acceptor < 5; acceptor++) {
+                waiting.onUnanswered(acceptor, proposal, at(2), out);
+            }
+
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(3), out);
+            waiting.onOwnerGone("r", RIVAL, at(4), out);
+            assertThat(nextRequest()).isInstanceOf(PrepareRequest.class);
+        }
+
+        @Test
+        void isProposedForWhenItsOwnerGivesUpThatWasSeenToExtendIt() {
+            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            Request proposal = out.requests.get(0);
+            for (int acceptor = 2; acceptor < 5; acceptor++) {
+                waiting.onUnanswered(acceptor, proposal, at(2), out);
+            }
+
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(3), out);
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(20), out);
+            waiting.onOwnerGone("r", RIVAL, at(21), out);
+            assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
         }
     }
 

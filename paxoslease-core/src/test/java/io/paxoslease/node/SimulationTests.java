@@ -173,11 +173,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 22eb9a60c164f5d184f0d1b4adfa85b22538573bd2eb93eeb2ca8e1455e19922",
-        "2, 1790712fbb7b6c6e88bd71b8346819cb39757491f37bb7b980e1ee4d9c396abe",
+        "1, fa881aca6c571e7694283f0e2cd8dbaeb651ce3afa02a8fba5876b7b506d9258",
+        "2, 2ce42059af6b06f7daaad1b20459576b7d1840110bf6eda374142664c902852f",
         "5, a72560b27a1df8cf1d7779637eac7a7325fac045fecc4a4235c66919b525ae94",
-        "8, 86d2c3e75ae528d019b211afd8cb07016098781caf93daa43ae064313950c46d",
-        "13, e0ed2360d510382e36bd20e25456327de7222f659ac14f6faf8baa860cb38dc7"
+        "8, 32d8017e72f8c548f69805402ac52869ab4132c2823849b4e71514f32ebb654e",
+        "13, 53a68ffb6638ad6ad97fc7f4eb4d71dbba799a8ee27f842e136fa0a60c1223a4"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
