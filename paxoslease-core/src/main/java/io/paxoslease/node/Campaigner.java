@@ -193,11 +193,7 @@ final class Campaigner {
         if (hint == null || !hint.owner().equals(owner)) {
             return;
         }
-        if (met != null) {
-            onOwnerSeen(candidacy, met.owner(), met.freeAtNanos() - now.nanos(), now, out);
-            return;
-        }
-        candidacy.hint(null, out);
+        candidacy.hint(met, out);
         if (candidacy.state == State.WAITING) {
             if (!candidacy.unanswered) {
                 candidacy.failures = 0;

@@ -74,7 +74,10 @@ final class Candidacy extends TimerHeap.Timer {
     @Nullable
     Incarnation gone;
 
-    /** Whose lease the last attempt met that failed for one. A rival that tries in vain is taken for the owner meanwhile, and does not end it. */
+    /**
+     * Whose lease the last attempt met that failed for one. Whoever was seen since and gave up may have tried in vain, so that the next attempt then
+     * prepares: a proposal would have others at a minority try in turn.
+     */
     @Nullable
     Hint met;
 
