@@ -74,10 +74,12 @@ final class AcceptorServers implements SmartLifecycle, DisposableBean {
         return running;
     }
 
-    /** The port over TCP is given up next. */
+    /** The port over TCP is given up next. A standalone node has none, and beans that are destroyed after this may still want leases. */
     @Override
     public void destroy() {
-        node.closeAcceptor();
+        if (!cell.standalone()) {
+            node.closeAcceptor();
+        }
     }
 
     /** Web servers are not paused. */

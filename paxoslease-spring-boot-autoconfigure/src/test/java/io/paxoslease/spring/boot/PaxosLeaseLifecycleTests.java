@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.SpringApplication;
@@ -238,6 +240,39 @@ class PaxosLeaseLifecycleTests {
         void on(LeaseReleasedEvent event) {
             names.add(event.leaseName());
         }
+    }
+
+    static class TidiesUp implements DisposableBean {
+        private final LeaseManager leases;
+        private final AtomicBoolean held;
+
+        TidiesUp(LeaseManager leases, AtomicBoolean held) {
+            this.leases = leases;
+            this.held = held;
+        }
+
+        @Override
+        public void destroy() {
+            held.set(leases.tryAcquire("tidy", Duration.ofSeconds(10)).isPresent());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Tidying {
+        @Bean
+        TidiesUp tidiesUp(LeaseManager leases, AtomicBoolean held) {
+            return new TidiesUp(leases, held);
+        }
+    }
+
+    /** It has no port that somebody else could have by then. */
+    @Test
+    void aStandaloneNodeHasLeasesForWhatIsDestroyed() {
+        AtomicBoolean held = new AtomicBoolean();
+        runner.withBean(AtomicBoolean.class, () -> held)
+                .withUserConfiguration(Tidying.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(held).isTrue();
     }
 
     /** As it may, where a phase of the shutdown may take less time than what drains. */
