@@ -51,6 +51,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     private boolean nodeStarted;
     private boolean ready;
+    /** Whether it is to be told when the quarantine ends. */
+    private boolean awaitsVote;
+
     private volatile boolean running;
     /** How often it was started: what a stop began ends with the next start. */
     private volatile int starts;
@@ -87,10 +90,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             servers.requireBound();
             logStart();
             if (servers.canBeCalled()) {
-                node.openAcceptor();
-                if (node.acceptorState() == AcceptorState.QUARANTINED) {
-                    logEndOfQuarantine();
-                }
+                openAcceptor();
             } else {
                 LOG.warn(
                         "PaxosLease: this application listens nowhere, as in a test with a mock web environment, so the"
@@ -102,7 +102,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
             later(readyWithin.toNanos(), this::warnUnlessReady);
             nodeStarted = true;
         } else if (servers.canBeCalled()) {
-            node.openAcceptor();
+            openAcceptor();
         }
         starts++;
         running = true;
@@ -137,6 +137,15 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
                 + " (incarnation " + node.incarnation() + ")");
     }
 
+    /** Again where the context is started again: the acceptor was closed before the web server gave up its port. */
+    private void openAcceptor() {
+        node.openAcceptor();
+        if (!awaitsVote && node.acceptorState() == AcceptorState.QUARANTINED) {
+            awaitsVote = true;
+            logEndOfQuarantine();
+        }
+    }
+
     /** A restarted acceptor is silent for so long that its end is worth a line. */
     private void logEndOfQuarantine() {
         later(node.quarantineRemainingNanos(), this::tellEndOfQuarantine);
@@ -144,17 +153,17 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** Not of a node that gave up meanwhile: its acceptor never votes. */
     void tellEndOfQuarantine() {
-        boolean started = isStarted();
-        if (started && node.quarantineRemainingNanos() > 0) {
+        if (awaitsVoteStill()) {
             logEndOfQuarantine();
-        } else if (started && node.acceptorState() == AcceptorState.VOTING) {
+        } else if (running && node.acceptorState() == AcceptorState.VOTING) {
             LOG.info("PaxosLease: the quarantine of node '" + cell.node().nodeId() + "' is over, its acceptor votes");
         }
     }
 
     /** Known when a start that is under way has ended. Who asks logs afterwards: a log that blocks must not hold up the release. */
-    private synchronized boolean isStarted() {
-        return running;
+    private synchronized boolean awaitsVoteStill() {
+        awaitsVote = running && node.quarantineRemainingNanos() > 0;
+        return awaitsVote;
     }
 
     /** On a thread that begins then and ends at once, with a name that tells in the log where the line comes from. */
