@@ -44,8 +44,8 @@ final class Dispatcher implements AutoCloseable {
     private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long END = -1;
 
-    /** The key of lines for the log. */
-    static final String LOG_KEY = "\0log";
+    /** The key of lines for the log. No lease has an empty name, while control characters are allowed. */
+    static final String LOG_KEY = "";
 
     /** Application code; without a key it needs no order. */
     record Task(@Nullable String key, Runnable code) {}

@@ -1,7 +1,9 @@
 package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.paxoslease.protocol.Names;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.AbstractList;
@@ -77,6 +79,13 @@ class DispatcherTests {
         } finally {
             logger.removeHandler(collector);
         }
+    }
+
+    /** Its news would wait for a log that blocks. */
+    @Test
+    void noLeaseIsCalledAsTheLinesForTheLog() {
+        assertThatThrownBy(() -> Names.require("lease name", Dispatcher.LOG_KEY, Names.MAX_RESOURCE_BYTES))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
