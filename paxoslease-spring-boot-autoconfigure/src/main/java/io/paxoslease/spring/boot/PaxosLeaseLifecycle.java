@@ -247,8 +247,10 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         stopping = idle.copy()
                 .orTimeout(drainTimeout.toMillis(), TimeUnit.MILLISECONDS)
                 .handleAsync(
-                        (done, late) -> stopElections(late, startsBefore, stopper, callback),
+                        (done, late) -> stopElections(late, startsBefore, stopper),
                         PaxosLeaseLifecycle::onThreadOfItsOwn);
+        // Once it has ended: whoever goes on now may come to the last release at once.
+        stopping.whenComplete((done, failure) -> callback.run());
     }
 
     /**
@@ -262,18 +264,13 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
     }
 
-    private @Nullable Void stopElections(
-            @Nullable Throwable late, int startsBefore, Thread stopper, Runnable callback) {
-        try {
-            if (unlessStarted(startsBefore, () -> node.stopElections().forEach(elections::givenUp))) {
-                if (late != null) {
-                    LOG.warn("PaxosLease: guarded calls still run after "
-                            + properties.shutdown().drainTimeout() + "; their leases are released all the same");
-                }
-                awaitDelivered(stopper, this::goesOn);
+    private @Nullable Void stopElections(@Nullable Throwable late, int startsBefore, Thread stopper) {
+        if (unlessStarted(startsBefore, () -> node.stopElections().forEach(elections::givenUp))) {
+            if (late != null) {
+                LOG.warn("PaxosLease: guarded calls still run after "
+                        + properties.shutdown().drainTimeout() + "; their leases are released all the same");
             }
-        } finally {
-            callback.run();
+            awaitDelivered(stopper, this::goesOn);
         }
         return null;
     }

@@ -233,6 +233,25 @@ class PaxosLeaseLifecycleTests {
                 });
     }
 
+    /** Nothing else may be left to stop. */
+    @Test
+    void theLastReleaseIsNotAheadOfTheStopThatHasJustEnded() {
+        runner.run(assertable -> {
+            ConfigurableApplicationContext context = assertable.getSourceApplicationContext();
+            Lease lease = context.getBean(LeaseManager.class)
+                    .tryAcquire("import", Duration.ofSeconds(10))
+                    .orElseThrow();
+            CompletableFuture<Boolean> held = new CompletableFuture<>();
+
+            context.getBean(PaxosLeaseLifecycle.class).stop(() -> {
+                context.getBean(LastRelease.class).stop();
+                held.complete(lease.isHeld());
+            });
+
+            assertThat(held).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(false);
+        });
+    }
+
     static class ReleasedEvents {
         private final List<String> names = new CopyOnWriteArrayList<>();
 
