@@ -428,32 +428,29 @@ class LeaseEngineTests {
             assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
         }
 
+        private void isAloneWhenItSees(Incarnation owner) {
+            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            Request proposal = out.requests.get(0);
+            for (int acceptor = 2; acceptor < 5; acceptor++) {
+                waiting.onUnanswered(acceptor, proposal, at(2), out);
+            }
+            waiting.onOwnerSeen("r", owner, LEASE, at(3), out);
+        }
+
         /**
          * Two nodes of five without a majority tried in turn for as long as that lasted, hundreds of times a second: each took the other for the
          * leader, and proposed at once when it gave up.
          */
         @Test
         void isPreparedForWhenARivalGivesUpThatIsAsAloneAsThisNode() {
-            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
-            Request proposal = out.requests.get(0);
-            for (int acceptor = 2; acceptor < 5; acceptor++) {
-                waiting.onUnanswered(acceptor, proposal, at(2), out);
-            }
-
-            waiting.onOwnerSeen("r", RIVAL, LEASE, at(3), out);
+            isAloneWhenItSees(RIVAL);
             waiting.onOwnerGone("r", RIVAL, at(4), out);
             assertThat(nextRequest()).isInstanceOf(PrepareRequest.class);
         }
 
         @Test
         void isProposedForWhenItsOwnerGivesUpThatWasSeenToExtendIt() {
-            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
-            Request proposal = out.requests.get(0);
-            for (int acceptor = 2; acceptor < 5; acceptor++) {
-                waiting.onUnanswered(acceptor, proposal, at(2), out);
-            }
-
-            waiting.onOwnerSeen("r", RIVAL, LEASE, at(3), out);
+            isAloneWhenItSees(RIVAL);
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(20), out);
             waiting.onOwnerGone("r", RIVAL, at(21), out);
             assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
