@@ -23,6 +23,9 @@ final class Lines {
     private final ArrayDeque<Line> waiting = new ArrayDeque<>();
     private boolean writing;
 
+    /** Whether any waits. Whoever adds one has it written, so that others may look without the lock. */
+    private volatile boolean anyWaits;
+
     /** Begins a thread for whatever is written while none is at work. */
     Lines(System.Logger log, Executor threads) {
         this.log = log;
@@ -49,10 +52,14 @@ final class Lines {
                     .ifPresent(waiting::remove);
         }
         waiting.add(new Line(subject, level, text));
+        anyWaits = true;
     }
 
-    /** Has what waits written. If no thread can be had it goes on waiting, for the next call. */
+    /** Has what waits written, and costs next to nothing if nothing does. If no thread can be had it goes on waiting, for the next call. */
     void write() {
+        if (!anyWaits) {
+            return;
+        }
         synchronized (this) {
             if (writing || waiting.isEmpty()) {
                 return;
@@ -82,6 +89,7 @@ final class Lines {
     synchronized @Nullable Line next() {
         Line line = waiting.poll();
         writing = line != null;
+        anyWaits = !waiting.isEmpty();
         return line;
     }
 }

@@ -25,7 +25,7 @@ import org.springframework.context.event.SmartApplicationListener;
 
 /**
  * Starts the node after the web server and stops its elections before: while the application stops, running guarded calls drain, then the leases
- * of elections are released so that another node takes over at once, and this node's acceptor answers for as long as the web server does. What
+ * of elections are released so that another node takes over at once, and this node's acceptor answers until the web server begins to stop. What
  * code acquired itself it may use until it has stopped, too: {@link #releaseRest()}.
  */
 final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListener {
