@@ -38,10 +38,14 @@ public final class FrameChannels {
 
     /** The media type of a reply's body: 200 is answered with a frame, 409 too unless it begins like a text, all else in words. */
     static String contentType(FrameReply reply) {
+        return reply.status() == OK || isFrame(reply) ? CONTENT_TYPE : TEXT;
+    }
+
+    /** Whether a member answered, and not in words, or somebody else with whatever. */
+    static boolean isFrame(FrameReply reply) {
         byte[] body = reply.body();
-        boolean frame = reply.status() == OK
-                || (reply.status() == NOT_ACCEPTED && body.length > 0 && body[0] < FIRST_TEXT_BYTE);
-        return frame ? CONTENT_TYPE : TEXT;
+        boolean canBe = reply.status() == OK || reply.status() == NOT_ACCEPTED;
+        return canBe && body.length > 0 && body[0] < FIRST_TEXT_BYTE;
     }
 
     /**

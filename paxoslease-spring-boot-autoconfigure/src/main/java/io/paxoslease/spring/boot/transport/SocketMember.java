@@ -298,7 +298,7 @@ final class SocketMember {
             FrameReply reply = connection.transfer(input);
             if (reply != null) {
                 channel.settle(() -> exchange.stage.complete(reply));
-                release(connection, input, reply.status());
+                release(connection, input, reply);
             } else {
                 keepIfOpened(connection);
             }
@@ -323,14 +323,15 @@ final class SocketMember {
         }
     }
 
-    /** Who refuses may be somebody else who has the member's address by now, or had it: the next exchange asks again where the member is. */
-    private void release(SocketConnection connection, ByteBuffer input, int status) {
-        if (connection.becomeIdle(input, System.nanoTime()) && status == FrameChannels.OK) {
+    /** What is no frame may be from somebody who has the member's address by now, or had it: the next exchange asks where that is. */
+    private void release(SocketConnection connection, ByteBuffer input, FrameReply reply) {
+        boolean frame = FrameChannels.isFrame(reply);
+        if (connection.becomeIdle(input, System.nanoTime()) && frame && reply.status() == FrameChannels.OK) {
             idle.add(connection);
         } else {
             drop(connection);
         }
-        if (status != FrameChannels.OK && status != FrameChannels.NOT_ACCEPTED) {
+        if (!frame && reply.status() != FrameChannels.NOT_ACCEPTED) {
             known = List.of();
         }
     }

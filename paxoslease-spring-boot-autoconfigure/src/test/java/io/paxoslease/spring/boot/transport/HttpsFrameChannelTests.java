@@ -283,8 +283,8 @@ class HttpsFrameChannelTests {
         AtomicReference<SSLContext> current = new AtomicReference<>(context);
         PeerServer before = server(PeerServer.Peer::echo);
         FrameChannel channel = channel(before.url(), current::get);
-        echoed(channel, "a");
-        echoed(channel, "b");
+        echoed(channel, "\001a");
+        echoed(channel, "\001b");
         assertThat(before.connections).hasValue(1);
         current.set(stranger);
         assertThat(timelyFailure(channel, LONG)).contains("no secure connection to ");

@@ -122,6 +122,9 @@ class SocketFrameChannelTests {
     private static byte[] frame(int length) {
         byte[] frame = new byte[length];
         new SplittableRandom(length).nextBytes(frame);
+        if (length > 0) {
+            frame[0] = 1;
+        }
         return frame;
     }
 
@@ -172,7 +175,7 @@ class SocketFrameChannelTests {
         }
 
         @ParameterizedTest
-        @ValueSource(ints = {0, 1, 8_000, 70_000, 200_000})
+        @ValueSource(ints = {1, 2, 8_000, 70_000, 200_000})
         void carriesFramesOfAnySize(int length) throws Exception {
             PeerServer server = server(PeerServer.Peer::echo);
             SocketFrameChannel channel = channel(server.url());
@@ -199,7 +202,7 @@ class SocketFrameChannelTests {
         void goesOnWithAFrameThatDoesNotFitIntoAnIdleConnection() throws Exception {
             PeerServer server = server(peer -> {
                 for (PeerServer.Request next = peer.request(); next != null; next = peer.request()) {
-                    peer.answer(Integer.toString(next.body().length).getBytes(StandardCharsets.US_ASCII));
+                    peer.answer(("\001" + next.body().length).getBytes(StandardCharsets.US_ASCII));
                 }
             });
             SocketFrameChannel channel = channel(server.url());
@@ -207,7 +210,7 @@ class SocketFrameChannelTests {
             Duration never = Duration.ofHours(1);
             send(channel, frame(10), never).get();
             FrameReply reply = send(channel, frame(30_000_000), never).get(LONG.toSeconds(), TimeUnit.SECONDS);
-            assertThat(new String(reply.body(), StandardCharsets.US_ASCII)).isEqualTo("30000000");
+            assertThat(new String(reply.body(), StandardCharsets.US_ASCII)).isEqualTo("\00130000000");
             assertThat(server.connections).hasValue(1);
         }
 
@@ -230,6 +233,24 @@ class SocketFrameChannelTests {
             assertThat(second.body()).asString().isEqualTo("soon");
             assertThat(server.connections).hasValue(2);
             assertThat(server.requests).hasSize(2);
+        }
+
+        /** Who has the member's address by now may answer whatever comes with a page, for as long as it is asked. */
+        @ParameterizedTest
+        @ValueSource(strings = {"<html>", ""})
+        void asksAgainWhereTheMemberIsAfterAPage(String page) throws Exception {
+            PeerServer server = server(peer -> {
+                while (peer.request() != null) {
+                    peer.answer(page.getBytes(StandardCharsets.ISO_8859_1));
+                }
+            });
+            SocketFrameChannel channel = channel(server.url());
+            for (int i = 1; i <= 3; i++) {
+                assertThat(send(channel, frame(1), LONG).get().body())
+                        .asString()
+                        .isEqualTo(page);
+                assertThat(server.connections).hasValue(i);
+            }
         }
 
         @Test
@@ -303,14 +324,14 @@ class SocketFrameChannelTests {
             });
             SocketFrameChannel channel = channel(server.url());
             List<CompletableFuture<FrameReply>> stages = new ArrayList<>();
-            for (int i = 0; i < SocketMember.MAX_CONNECTIONS + SocketMember.MAX_WAITING; i++) {
+            for (int i = 1; i <= SocketMember.MAX_CONNECTIONS + SocketMember.MAX_WAITING; i++) {
                 stages.add(send(channel, frame(i), LONG));
             }
             assertThat(failure(send(channel, frame(1), LONG)))
                     .isEqualTo("too many exchanges with " + server.url() + "/paxoslease/messages at once");
             go.countDown();
-            for (int i = 0; i < stages.size(); i++) {
-                assertThat(stages.get(i).get().body()).isEqualTo(frame(i));
+            for (int i = 1; i <= stages.size(); i++) {
+                assertThat(stages.get(i - 1).get().body()).isEqualTo(frame(i));
             }
             assertThat(server.connections).hasValue(SocketMember.MAX_CONNECTIONS);
         }
@@ -323,7 +344,7 @@ class SocketFrameChannelTests {
             try {
                 List<Future<?>> done = new ArrayList<>();
                 for (int caller = 0; caller < 8; caller++) {
-                    int base = 1000 * caller;
+                    int base = 1000 * caller + 1;
                     done.add(callers.submit(() -> {
                         for (int i = 0; i < 300; i++) {
                             assertThat(echoed(channel, frame(base + i))).isEqualTo(frame(base + i));
@@ -806,7 +827,7 @@ class SocketFrameChannelTests {
         private PeerServer server(String answer) throws IOException {
             return SocketFrameChannelTests.this.server(peer -> {
                 peer.request();
-                peer.write("HTTP/1.1 " + answer + "\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx");
+                peer.write("HTTP/1.1 " + answer + "\r\nConnection: close\r\nContent-Length: 1\r\n\r\n\001");
             });
         }
 
@@ -834,7 +855,7 @@ class SocketFrameChannelTests {
             for (int i = 2; i <= 5; i++) {
                 assertThat(send(channel, frame(1), LONG).get().body())
                         .asString()
-                        .isEqualTo("x");
+                        .isEqualTo("\001");
                 assertThat(lookUps).hasValue(i);
             }
         }
