@@ -121,7 +121,8 @@ final class FrameWire implements Wire {
         }
 
         private void serve(Host to, byte[] frame, Damage damage, CompletableFuture<FrameReply> reply) {
-            Ends ends = to.life == null ? null : to.life.ends;
+            Life receiver = simulation.receiver(to);
+            Ends ends = receiver == null ? null : receiver.ends;
             if (ends == null || ends.server == null) {
                 if (simulation.refusesConnection()) {
                     simulation.whenAwake(

@@ -1,5 +1,8 @@
 package io.paxoslease.node;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /** What a simulation may exercise; a suite in which one of these never happened proves little, and fails. */
 enum Happening {
     TENURE,
@@ -54,5 +57,12 @@ enum Happening {
     TENURE_OF_TWIN,
     TOKENS_COMPARED,
     LIVENESS_CHECKED,
-    MEMORY_CHECKED
+    MEMORY_CHECKED,
+    STOP,
+    STOP_OF_OWNER,
+    TENURE_AFTER_STOP,
+    EXTENSION_AFTER_STOP;
+
+    /** Only in lives in which nodes stop in good order. */
+    static final Set<Happening> OF_STOPS = EnumSet.range(STOP, EXTENSION_AFTER_STOP);
 }

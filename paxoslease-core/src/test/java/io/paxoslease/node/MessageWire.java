@@ -48,7 +48,7 @@ final class MessageWire implements Wire {
             Request sent,
             byte[] frame,
             Simulation.Damage damage) {
-        Simulation.Life life = to.life;
+        Simulation.Life life = simulation.receiver(to);
         if (life == null || life.acceptor == null) {
             if (simulation.refusesConnection()) {
                 simulation.travel(

@@ -56,6 +56,9 @@ final class Simulation {
     /** From this seed on they keep half of their locks for long, and have them extended. */
     static final long FIRST_SEED_OF_LASTING_LOCKS = 20_000_000;
 
+    /** From this seed on nodes also stop in good order, and the next process of a node may have its port before the one before it has ended. */
+    static final long FIRST_SEED_OF_STOPS = 100_000_000;
+
     private static final int TOGGLES = 4;
     private static final int FAULTS = 10;
 
@@ -87,6 +90,9 @@ final class Simulation {
 
     // The world.
     private final Host[] hosts;
+    /** Processes that gave up their port and have not ended: each is a host of its own on the machine of the one whose port it had. */
+    private final List<Host> stopping = new ArrayList<>();
+
     private final boolean[][] cut;
     private final List<Planned> plan = new ArrayList<>();
     private final EventQueue queue = new EventQueue();
@@ -142,7 +148,7 @@ final class Simulation {
 
     /** One life of a node: what {@link LeaseNode} holds together in production. */
     static final class Life {
-        final Host host;
+        Host host;
         final Cell cell;
         final Incarnation self;
         final int selfIndex;
@@ -309,7 +315,7 @@ final class Simulation {
     // The plan.
 
     private void plan(Dice dice) {
-        if (seed >= FIRST_SEED_OF_LOCKS) {
+        if (seed >= FIRST_SEED_OF_LOCKS && (seed < FIRST_SEED_OF_STOPS || dice.chance(0.5))) {
             planLocks(dice);
         } else {
             planDeeds(dice);
@@ -327,7 +333,11 @@ final class Simulation {
             while (kind < weights.length - 1 && (draw -= weights[kind]) >= 0) {
                 kind++;
             }
-            planFault(dice, kind, dice.nextLong(troubleEndsNanos));
+            if (seed >= FIRST_SEED_OF_STOPS && dice.chance(0.5)) {
+                planStop(dice, dice.nextLong(troubleEndsNanos));
+            } else {
+                planFault(dice, kind, dice.nextLong(troubleEndsNanos));
+            }
         }
         for (int i = TOGGLES; i < plan.size(); i++) {
             if (!omitted.get(i)) {
@@ -371,8 +381,8 @@ final class Simulation {
             boolean lasts = seed >= FIRST_SEED_OF_LASTING_LOCKS && dice.chance(0.5);
             long kept = dice.spread(usualDelayNanos, (lasts ? 10 : 1) * maxLeaseNanos);
             plan.add(new Planned(dice.nextLong(troubleEndsNanos), host.nodeId + " locks " + name, () -> {
-                Life life = host.life;
-                if (life == null || host.pausedUntil > trueNanos) {
+                Life life = processOf(host, kept).life;
+                if (life == null || life.host.pausedUntil > trueNanos) {
                     return;
                 }
                 long now = host.machine.now(trueNanos).nanos();
@@ -414,8 +424,8 @@ final class Simulation {
                         .get(deed)
                 + " for " + name;
         plan.add(new Planned(at, what, () -> {
-            Life life = host.life;
-            if (life == null || host.pausedUntil > trueNanos) {
+            Life life = processOf(host, pick).life;
+            if (life == null || life.host.pausedUntil > trueNanos) {
                 return;
             }
             Claim old = life.claims.isEmpty() ? null : life.claims.get(pick % life.claims.size());
@@ -480,8 +490,9 @@ final class Simulation {
             }
             case 3 ->
                 plan.add(new Planned(at, "pause of " + host.nodeId + " for " + duration, () -> {
-                    count(Happening.PAUSE_OF_OWNER, owns(host));
-                    host.pausedUntil = Math.max(host.pausedUntil, trueNanos + duration);
+                    Host process = processOf(host, duration);
+                    count(Happening.PAUSE_OF_OWNER, owns(process));
+                    process.pausedUntil = Math.max(process.pausedUntil, trueNanos + duration);
                 }));
             case 4 -> {
                 if (!host.wallMayStepBack) {
@@ -489,6 +500,7 @@ final class Simulation {
                         count(Happening.SUSPEND_OF_OWNER, owns(host));
                         host.pausedUntil = Math.max(host.pausedUntil, trueNanos + duration);
                         host.machine.suspend(trueNanos, host.pausedUntil);
+                        stoppingOf(host).forEach(process -> process.pausedUntil = host.pausedUntil);
                     }));
                 }
             }
@@ -578,6 +590,115 @@ final class Simulation {
         }));
     }
 
+    /**
+     * A process stops in good order: it gives up its elections, silences its acceptor (A4) and has no port from then on. What code acquired it
+     * keeps meanwhile, until it releases all and ends. The next process comes at any time after that; or the same one goes on, as a context that is
+     * started again.
+     */
+    private void planStop(Dice dice, long at) {
+        Host any = hosts[dice.nextInt(hosts.length)];
+        int resource = dice.nextInt(resources);
+        boolean owner = dice.chance(0.7);
+        boolean atOnce = dice.chance(0.5);
+        boolean killed = dice.chance(0.2);
+        boolean goesOn = dice.chance(0.2);
+        long downNanos = atOnce ? 0 : dice.spread(MILLI, 2 * maxLeaseNanos);
+        long drainNanos = dice.spread(MILLI, 4 * maxLeaseNanos);
+        String what = (goesOn ? "restart of the context of " : "stop of ")
+                + (owner ? "the last owner of " + names[resource] : any.nodeId);
+        plan.add(new Planned(at, what, () -> {
+            Host host = owner && lastOwner[resource] >= 0 ? hosts[lastOwner[resource]] : any;
+            Life life = host.life;
+            if (life == null || host.pausedUntil > trueNanos) {
+                return;
+            }
+            count(Happening.STOP, true);
+            List<Claim> standing =
+                    life.claims.stream().filter(Claim::isStanding).toList();
+            standing.forEach(claim -> withdraw(life, claim));
+            if (life.acceptor != null) {
+                life.acceptor.close();
+            }
+            count(Happening.STOP_OF_OWNER, owns(host));
+            if (goesOn) {
+                whenAwake(life, trueNanos + (atOnce ? 0 : drainNanos), () -> goOn(life, host, standing, !atOnce));
+                return;
+            }
+            Host process =
+                    new Host(host.index, host.nodeId, host.machine, host.timing, host.cell, host.wallMayStepBack);
+            process.foreign = host.foreign;
+            process.life = life;
+            life.host = process;
+            host.life = null;
+            stopping.add(process);
+            whenAwake(life, trueNanos + drainNanos, () -> {
+                if (!killed) {
+                    releaseAll(life);
+                }
+                at(trueNanos + usualDelayNanos, () -> end(process));
+            });
+            at(trueNanos + downNanos, () -> {
+                if (host.life == null) {
+                    boot(host);
+                }
+            });
+        }));
+        if (dice.chance(0.5)) {
+            // Another member loses its memory meanwhile.
+            planCrash(at + dice.nextLong(maxLeaseNanos), hosts[dice.nextInt(members)], 0, false);
+        }
+    }
+
+    /** A context that is started again: its port is bound again, and the acceptor in quarantine. Unless the process was stopped for good meanwhile. */
+    private void goOn(Life life, Host host, List<Claim> standing, boolean drained) {
+        if (life.host != host || calm) {
+            return;
+        }
+        if (drained) {
+            releaseAll(life);
+        }
+        if (life.acceptor != null) {
+            life.acceptor.open(false, now(host));
+        }
+        for (Claim claim : standing) {
+            submit(life, Claim.standing(claim.resource, claim.leaseNanos, claim.yieldNanos));
+        }
+    }
+
+    private void releaseAll(Life life) {
+        List<Claim> claims = List.copyOf(life.claims);
+        run(life, (now, out) -> life.engine.withdrawAll(Integer.MAX_VALUE, now, out));
+        life.claims.clear();
+        if (claims.stream().anyMatch(claim -> claim.tenure != null)) {
+            violate("a lease is held after all were released");
+        }
+    }
+
+    private void end(Host process) {
+        process.life = null;
+        stopping.remove(process);
+    }
+
+    private List<Host> stoppingOf(Host host) {
+        return stopping.stream().filter(process -> process.index == host.index).toList();
+    }
+
+    /** The process that has the port of a node, or now and then one that gave it up and still runs. */
+    private Host processOf(Host host, long pick) {
+        List<Host> others = stoppingOf(host);
+        int index = (int) (pick % (others.size() + 1));
+        return index == 0 ? host : others.get(index - 1);
+    }
+
+    /** Who gets a frame: connections that were made before its port was given up still lead to a process that stops. */
+    Life receiver(Host to) {
+        if (stoppingOf(to).isEmpty()) {
+            return to.life;
+        }
+        Host process = processOf(to, network.nextInt(12));
+        return process.pausedUntil > trueNanos ? to.life : process.life;
+    }
+
     // The run.
 
     Result run() {
@@ -627,6 +748,10 @@ final class Simulation {
             Arrays.fill(row, false);
         }
         note("trouble ends");
+        for (Host process : List.copyOf(stopping)) {
+            releaseAll(process.life);
+            end(process);
+        }
         for (Host host : hosts) {
             host.slowness = 0;
             host.pausedUntil = Math.min(host.pausedUntil, trueNanos);
@@ -637,6 +762,9 @@ final class Simulation {
             }
             if (host.life == null) {
                 boot(host);
+            } else if (host.life.acceptor != null) {
+                // Contexts that are stopped are started now.
+                host.life.acceptor.open(false, now(host));
             }
         }
         for (int i = 0; i < resources; i++) {
@@ -1042,6 +1170,7 @@ final class Simulation {
             }
             count(Happening.TENURE, true);
             count(Happening.TAKEOVER, lastOwner[resource] >= 0 && lastOwner[resource] != life.host.index);
+            count(Happening.TENURE_AFTER_STOP, stopping.contains(life.host));
             count(Happening.TENURE_OF_TWIN, life.role == null && life.cell.indexOf(life.host.nodeId) >= 0);
             checkToken(resource, acquired.tenure());
             lastOwner[resource] = life.host.index;
@@ -1057,6 +1186,7 @@ final class Simulation {
         } else if (notice instanceof Notice.Extended extended) {
             count(Happening.EXTENSION, true);
             count(Happening.EXTENSION_IN_ITS_PLACE, extended.claim() == null);
+            count(Happening.EXTENSION_AFTER_STOP, stopping.contains(life.host));
             tenuredWhenCalm[resource] |= calm;
             checkOwners(resource);
             checkExclusion(life, extended.tenure());
@@ -1100,7 +1230,9 @@ final class Simulation {
     /** At most one owner at this instant of true time. */
     private void checkOwners(int resource) {
         Host owner = null;
-        for (Host host : hosts) {
+        List<Host> processes = new ArrayList<>(stopping);
+        processes.addAll(Arrays.asList(hosts));
+        for (Host host : processes) {
             if (host.life != null && active(host, names[resource]) != null) {
                 if (owner != null) {
                     violate("two owners of " + names[resource] + ": " + owner.life.self + " and " + host.life.self);

@@ -251,6 +251,24 @@ class KnownMistakesTests {
         });
     }
 
+    /** The next process of a2 has its port and its quarantine behind it when the one before it is still stopping, and extends what it holds. */
+    @Test
+    void row12AnAcceptorVotesForTheLocalProposerAfterThePortWasGivenUp() {
+        givesTwoOwnersOnlyWith(Set.of(Mistake.VOTES_AFTER_PORT_WAS_GIVEN_UP), world -> {
+            world.proposer("a2");
+            world.start("a2");
+            world.win("a2", "a2", "a3");
+            world.passOnPort("a2");
+            world.crash("a1");
+            world.advance(500);
+            world.start("a2");
+            world.win("a2", "a2", "a3");
+            world.advance(501);
+            world.start("q");
+            world.win("q", "a1", "a2");
+        });
+    }
+
     /** A restarted acceptor holds no record that a release could clear: dropping releases costs nothing and is one rule less to think about. */
     @Test
     void row12AReleaseDuringTheQuarantineFindsNothing() {

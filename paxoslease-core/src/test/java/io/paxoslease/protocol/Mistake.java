@@ -31,6 +31,8 @@ public enum Mistake {
     NO_QUARANTINE_FOR_RELEASES(12),
     /** 12. A4. The proposer beside the acceptor is served during the quarantine. */
     NO_QUARANTINE_FOR_LOCAL_PROPOSER(12),
+    /** 12. A4. The proposer beside the acceptor is served after the port was given up to the next process. */
+    VOTES_AFTER_PORT_WAS_GIVEN_UP(12),
     /** 13. X2. A restarted proposer goes on under its old incarnation and counts its ballots from the start. */
     BALLOT_REUSED(13),
     /** 14. T1, P4. Whoever asks after the last timer and before the next is told that nothing expired. */

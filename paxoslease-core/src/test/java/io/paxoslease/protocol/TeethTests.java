@@ -176,10 +176,13 @@ class TeethTests {
         }
     }
 
-    /** Of the others, one can do no harm (KnownMistakesTests), and the simulator finds what concerns lists of members. */
+    /** Of the others, one can do no harm (KnownMistakesTests), and the simulator finds what concerns lists of members and ports that are passed on. */
     @Test
     void noMistakeIsWithoutASearch() {
-        Set<Mistake> searched = EnumSet.of(Mistake.NO_QUARANTINE_FOR_RELEASES, Mistake.OTHER_MEMBERS_SERVED);
+        Set<Mistake> searched = EnumSet.of(
+                Mistake.NO_QUARANTINE_FOR_RELEASES,
+                Mistake.OTHER_MEMBERS_SERVED,
+                Mistake.VOTES_AFTER_PORT_WAS_GIVEN_UP);
         searches().forEach(search -> searched.addAll(search.mistakes()));
         assertThat(searched).isEqualTo(EnumSet.allOf(Mistake.class));
     }

@@ -9,6 +9,7 @@ public final class WeakAcceptor extends Acceptor {
     private final EnumSet<Mistake> mistakes;
     private final Timing timing;
     private boolean servingLocalProposer;
+    private boolean portGivenUp;
 
     public WeakAcceptor(Set<Mistake> mistakes, Timing timing, int maxResources, Now now) {
         super(served(mistakes, timing), maxResources, now);
@@ -20,6 +21,7 @@ public final class WeakAcceptor extends Acceptor {
         super(other);
         this.mistakes = other.mistakes;
         this.timing = other.timing;
+        this.portGivenUp = other.portGivenUp;
     }
 
     WeakAcceptor copy() {
@@ -43,7 +45,28 @@ public final class WeakAcceptor extends Acceptor {
     }
 
     @Override
+    public void open(Now now) {
+        if (portGivenUp) {
+            portGivenUp = false;
+            super.close();
+        }
+        super.open(now);
+    }
+
+    @Override
+    public void close() {
+        if (mistakes.contains(Mistake.VOTES_AFTER_PORT_WAS_GIVEN_UP)) {
+            portGivenUp = true;
+        } else {
+            super.close();
+        }
+    }
+
+    @Override
     public boolean isVoting(Now now) {
+        if (portGivenUp) {
+            return servingLocalProposer && super.isVoting(now);
+        }
         return super.isVoting(now)
                 || (servingLocalProposer && mistakes.contains(Mistake.NO_QUARANTINE_FOR_LOCAL_PROPOSER));
     }

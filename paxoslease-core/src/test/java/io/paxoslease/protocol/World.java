@@ -22,6 +22,7 @@ final class World {
     private final Cell cell;
     private final Map<String, Clock> clocks = new TreeMap<>();
     private final Map<String, WeakAcceptor> acceptors = new TreeMap<>();
+    private final Map<String, WeakAcceptor> stopping = new TreeMap<>();
     private final Map<String, Node> proposers = new LinkedHashMap<>();
     private final List<Sent> sent = new ArrayList<>();
 
@@ -194,9 +195,10 @@ final class World {
 
     private void deliver(Sent message) {
         String acceptor = message.acceptor;
-        WeakAcceptor role = acceptors.get(acceptor);
+        // A proposer that is named like an acceptor lives in its process, from before that gave up its port.
+        WeakAcceptor former = acceptor.equals(message.proposer) ? stopping.get(acceptor) : null;
+        WeakAcceptor role = former == null ? acceptors.get(acceptor) : former;
         Now now = now(acceptor);
-        // A proposer that is named like an acceptor lives in its process.
         role.serveLocalProposer(acceptor.equals(message.proposer));
         Response response = null;
         if (message.message instanceof Request request) {
@@ -219,6 +221,14 @@ final class World {
     /** The acceptor loses its memory and starts again, at once, in quarantine. */
     void crash(String acceptor) {
         boot(acceptor).open(now(acceptor));
+    }
+
+    /** The process of the acceptor gives up its port and goes on without one; the next one binds the port at once. */
+    void passOnPort(String acceptor) {
+        WeakAcceptor former = acceptors.get(acceptor);
+        former.close();
+        stopping.put(acceptor, former);
+        crash(acceptor);
     }
 
     private WeakAcceptor boot(String acceptor) {
