@@ -9,8 +9,10 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.Lifecycle;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 
 /**
  * The servers in which this node's acceptor answers: those of the web, and its own port over TCP. A4. All of them must be bound before its
@@ -18,7 +20,7 @@ import org.springframework.context.SmartLifecycle;
  * acceptor is silenced: the next process may have it while leases that code acquired are still held here. The port over TCP is kept until all leases are
  * released.
  */
-final class AcceptorServers implements SmartLifecycle, DisposableBean {
+final class AcceptorServers implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
 
     /** Just before web servers shut down gracefully, which closes their ports at once. */
     private static final int PHASE = WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;
@@ -69,6 +71,15 @@ final class AcceptorServers implements SmartLifecycle, DisposableBean {
         }
     }
 
+    /** Where an application fails that has started already, Actuator's web server is closed before the rest begins to stop. */
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+        if (cell.answersIn(Port.MANAGEMENT)
+                && WebServerApplicationContext.hasServerNamespace(event.getApplicationContext(), "management")) {
+            node.closeAcceptor();
+        }
+    }
+
     @Override
     public boolean isRunning() {
         return running;
@@ -82,10 +93,10 @@ final class AcceptorServers implements SmartLifecycle, DisposableBean {
         }
     }
 
-    /** Web servers are not paused. */
+    /** Of the web servers only Actuator's is paused. */
     @Override
     public boolean isPauseable() {
-        return false;
+        return cell.answersIn(Port.MANAGEMENT);
     }
 
     /** Told by the configuration of Actuator's web server, before the node is started. */

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.Lease;
@@ -9,12 +10,17 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.spring.boot.PaxosLeaseProperties.EndpointProperties.Port;
 import io.paxoslease.spring.bounded.FreePorts;
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -22,6 +28,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.support.GenericApplicationContext;
@@ -72,9 +79,15 @@ class GivenUpPortTests {
     }
 
     private static ConfigurableApplicationContext start(int stopPhase, String... more) {
+        return start(
+                context ->
+                        context.registerBean(Watch.class, () -> new Watch(context.getBean(LeaseNode.class), stopPhase)),
+                more);
+    }
+
+    private static ConfigurableApplicationContext start(Consumer<GenericApplicationContext> beans, String... more) {
         return new SpringApplicationBuilder(App.class)
-                .initializers(context -> ((GenericApplicationContext) context)
-                        .registerBean(Watch.class, () -> new Watch(context.getBean(LeaseNode.class), stopPhase)))
+                .initializers(context -> beans.accept((GenericApplicationContext) context))
                 .web(WebApplicationType.SERVLET)
                 .run(Stream.concat(
                                 Stream.of(
@@ -85,7 +98,7 @@ class GivenUpPortTests {
                         .toArray(String[]::new));
     }
 
-    private static void awaitVote(ConfigurableApplicationContext application) {
+    private static void awaitVote(ApplicationContext application) {
         LeaseNode node = application.getBean(LeaseNode.class);
         await().until(() -> node.acceptorState() == AcceptorState.VOTING);
     }
@@ -115,6 +128,50 @@ class GivenUpPortTests {
         assertThat(whenStopping(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE, settings))
                 .isEqualTo(AcceptorState.QUARANTINED);
         assertThat(whenStopping(PaxosLeaseLifecycle.PHASE, settings)).isEqualTo(AcceptorState.VOTING);
+    }
+
+    private static String[] memberInManagementServer() throws IOException {
+        int[] ports = FreePorts.take(2);
+        return new String[] {
+            "--server.port=" + ports[0],
+            "--management.server.port=" + ports[1],
+            "--paxoslease.endpoint.port=management",
+            "--paxoslease.members.n0=http://localhost:" + ports[1]
+        };
+    }
+
+    /** Where an application fails that has started already, Actuator's server is closed before anything else begins to stop. */
+    @Test
+    void theAcceptorIsSilentWhenTheApplicationFails() throws Exception {
+        AtomicReference<Watch> watch = new AtomicReference<>();
+        assertThatThrownBy(() -> start(
+                        context -> {
+                            context.registerBean(Watch.class, () -> {
+                                watch.set(new Watch(context.getBean(LeaseNode.class), SmartLifecycle.DEFAULT_PHASE));
+                                return watch.get();
+                            });
+                            context.registerBean(CommandLineRunner.class, () -> arguments -> {
+                                awaitVote(context);
+                                throw new IllegalStateException("the runner fails");
+                            });
+                        },
+                        memberInManagementServer()))
+                .hasMessage("the runner fails");
+        assertThat(watch.get().seen).isEqualTo(AcceptorState.QUARANTINED);
+    }
+
+    /** Unlike the server of the application, Actuator's gives up its port then. */
+    @Test
+    void theAcceptorIsSilentWhileActuatorsServerIsPaused() throws Exception {
+        try (ConfigurableApplicationContext application = start(0, memberInManagementServer())) {
+            awaitVote(application);
+            application.pause();
+            new ServerSocket(application.getEnvironment().getRequiredProperty("management.server.port", Integer.class))
+                    .close();
+            assertThat(application.getBean(LeaseNode.class).acceptorState()).isEqualTo(AcceptorState.QUARANTINED);
+            application.restart();
+            awaitVote(application);
+        }
     }
 
     /** Nobody else has that port before all leases are released. */
