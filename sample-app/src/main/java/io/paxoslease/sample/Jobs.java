@@ -12,7 +12,7 @@ final class Jobs {
     /** Only with {@code sample.probe-rate}. */
     static final String PROBE = "probe";
 
-    /** Only with {@code sample.lock-rate}: how the names of locks begin, which are held for a moment and have no leader. */
+    /** Only with {@code sample.lock-rate} and {@code sample.keep-locks-up-to}: how the names of locks begin, which have no leader. */
     static final String LOCK = "lock-";
 
     /** The leases that every node is a candidate for. */

@@ -49,6 +49,7 @@ final class FaultyCell implements AutoCloseable {
                 "--paxoslease.max-clock-drift=" + MAX_CLOCK_DRIFT,
                 "--paxoslease.security.shared-secret=not a secret, but long enough to be one"));
         common.addAll(RealCell.JOBS);
+        common.add("--sample.keep-locks-up-to=15s");
         common.add("--paxoslease.transport=" + (tcp ? "tcp" : "http"));
         int basePort = network.isPresent() ? PORT : Ports.freeRow(2 * size);
         List<NodeProcess> nodes = new ArrayList<>();

@@ -61,6 +61,11 @@ final class NodeProcess implements AutoCloseable {
         if (isAlive()) {
             throw new IllegalStateException(id + " runs already");
         }
+        startNext();
+    }
+
+    /** Starts the next process, whether or not the one before has ended. */
+    synchronized void startNext() throws IOException {
         process = launcher.launch();
     }
 
