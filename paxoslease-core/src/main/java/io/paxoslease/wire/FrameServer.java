@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
@@ -78,7 +79,8 @@ public final class FrameServer implements FrameHandler {
                 handler,
                 listener,
                 new Sessions(MAX_SESSIONS, !settings.secrets().isEmpty(), random),
-                NodeClock.SYSTEM);
+                NodeClock.SYSTEM,
+                Lines.threadsOf(self.nodeId()));
     }
 
     FrameServer(
@@ -87,7 +89,8 @@ public final class FrameServer implements FrameHandler {
             RequestHandler handler,
             WireListener listener,
             Sessions sessions,
-            NodeClock clock) {
+            NodeClock clock,
+            Executor log) {
         this.self = self;
         this.settings = settings;
         this.fingerprint = settings.cell().fingerprint();
@@ -96,7 +99,7 @@ public final class FrameServer implements FrameHandler {
         this.clock = clock;
         this.macs = settings.secrets().stream().map(FrameMac::new).toList();
         this.sessions = sessions;
-        this.lines = new Lines(LOG, Lines.threadsOf(self.nodeId()));
+        this.lines = new Lines(LOG, log);
     }
 
     @Override
@@ -124,11 +127,13 @@ public final class FrameServer implements FrameHandler {
 
     @Override
     public FrameReply handle(byte[] frame, @Nullable String address) {
+        // For which there was no thread.
+        lines.write();
         try {
             return authenticate(frame, address);
         } catch (RuntimeException impossible) {
             if (defectLogged.compareAndSet(false, true)) {
-                LOG.log(Level.ERROR, "A frame could not be handled because of a defect", impossible);
+                lines.tell(Level.ERROR, "A frame could not be handled because of a defect", impossible);
             }
             return text(503, "defect", "could not handle the frame");
         }
@@ -343,7 +348,7 @@ public final class FrameServer implements FrameHandler {
         String text = difference.asSeenFromHere();
         if (refused.add(nodeId, text, clock.now())) {
             String from = address == null ? "" : " at " + Words.clean(address);
-            warn("Node " + self.nodeId() + " refuses " + nodeId + from + ": " + text);
+            lines.tell(Level.WARNING, "Node " + self.nodeId() + " refuses " + nodeId + from + ": " + text, null);
         }
     }
 
@@ -353,15 +358,9 @@ public final class FrameServer implements FrameHandler {
             String text =
                     "two processes use this node id" + places(sender.nodeId()) + "; every node needs one of its own";
             if (duplicates.add(nodeId, text, clock.now())) {
-                warn("Node " + self.nodeId() + " was called by " + nodeId + ": " + text);
+                lines.tell(Level.WARNING, "Node " + self.nodeId() + " was called by " + nodeId + ": " + text, null);
             }
         }
-    }
-
-    /** Of any node: their ids, which anybody can make up, must not be what bounds the lines. */
-    private void warn(String line) {
-        lines.add(self.nodeId(), Level.WARNING, line);
-        lines.write();
     }
 
     private String places(String nodeId) {

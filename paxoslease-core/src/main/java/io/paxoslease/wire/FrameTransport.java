@@ -131,7 +131,7 @@ public final class FrameTransport implements Transport {
                 next.cancel(false);
             }
             try {
-                FrameTransport.run(FrameTransport.this::tick);
+                tick();
             } finally {
                 while (!isNextCertain() && !wire.isShutdown()) {
                     LockSupport.parkNanos(RETRY_NANOS);
@@ -192,14 +192,15 @@ public final class FrameTransport implements Transport {
                 links.add(link);
             }
         }
-        running = new Running(receiver, links, byAcceptor, task -> executor.execute(() -> run(task)), lines, ticker);
+        running = new Running(
+                receiver, links, byAcceptor, task -> executor.execute(() -> run(lines, task)), lines, ticker);
     }
 
-    private static void run(Runnable task) {
+    private static void run(Lines lines, Runnable task) {
         try {
             task.run();
         } catch (RuntimeException | Error impossible) {
-            LOG.log(Level.ERROR, "An answer could not be handled because of a defect", impossible);
+            lines.tell(Level.ERROR, "An answer could not be handled because of a defect", impossible);
         }
     }
 
@@ -262,9 +263,12 @@ public final class FrameTransport implements Transport {
     /** Ends exchanges that should have ended by themselves, and begins the probes that are due; has lines written for which there was no thread. */
     void tick() {
         Running running = this.running;
-        if (running == null) {
-            return;
+        if (running != null) {
+            run(running.lines(), () -> tick(running));
         }
+    }
+
+    private void tick(Running running) {
         for (MemberLink link : running.links()) {
             Exchange overdue = link.overdue(clock.now().nanos(), GRACE_NANOS);
             if (overdue != null) {
@@ -319,7 +323,7 @@ public final class FrameTransport implements Transport {
         @Override
         public void accept(@Nullable FrameReply reply, @Nullable Throwable failure) {
             if (begun && failure == null) {
-                run(() -> end(running, link, exchange, reply, failure));
+                run(running.lines(), () -> end(running, link, exchange, reply, failure));
             } else {
                 running.thread().execute(() -> end(running, link, exchange, reply, failure));
             }

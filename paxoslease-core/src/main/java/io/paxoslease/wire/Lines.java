@@ -3,19 +3,24 @@ package io.paxoslease.wire;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lines for the log, written in order by a thread that ends when none is left. A log may block, as where nobody reads the standard output or a
  * disk is full, and whoever has something to tell must not wait for it. Safe to use from any thread.
  */
-final class Lines {
+public final class Lines {
 
     /** How many lines about a subject wait at most. Then the oldest goes: people believe the last. */
     static final int MOST_EACH = 64;
 
-    /** One line. */
-    record Line(String subject, Level level, String text) {}
+    /** One line, and what failed if it tells of that. */
+    record Line(
+            String subject,
+            Level level,
+            String text,
+            @Nullable Throwable failure) {}
 
     private final System.Logger log;
     private final Executor threads;
@@ -26,6 +31,16 @@ final class Lines {
     /** Whether any waits. Whoever adds one has it written, so that others may look without the lock. */
     private volatile boolean anyWaits;
 
+    /**
+     * Lines of one part of a node; a daemon thread writes them.
+     *
+     * @param log where they are written
+     * @param name names the thread, usually the node id
+     */
+    public Lines(System.Logger log, String name) {
+        this(log, threadsOf(name));
+    }
+
     /** Begins a thread for whatever is written while none is at work. */
     Lines(System.Logger log, Executor threads) {
         this.log = log;
@@ -33,8 +48,8 @@ final class Lines {
     }
 
     /** Daemon threads, one for each task. */
-    static Executor threadsOf(String nodeId) {
-        return task -> daemon(task, "paxoslease-" + nodeId + "-log").start();
+    static Executor threadsOf(String name) {
+        return task -> daemon(task, "paxoslease-" + name + "-log").start();
     }
 
     static Thread daemon(Runnable task, String name) {
@@ -44,19 +59,27 @@ final class Lines {
     }
 
     /** Notes a line; {@link #write} has it written. Does not wait, so that it may be called with a lock held that puts the lines in order. */
-    synchronized void add(String subject, Level level, String text) {
-        if (waiting.stream().filter(line -> line.subject().equals(subject)).count() == MOST_EACH) {
-            waiting.stream()
-                    .filter(line -> line.subject().equals(subject))
-                    .findFirst()
-                    .ifPresent(waiting::remove);
+    void add(String subject, Level level, String text) {
+        add(new Line(subject, level, text, null));
+    }
+
+    private synchronized void add(Line line) {
+        Predicate<Line> sameSubject = other -> other.subject().equals(line.subject());
+        if (waiting.stream().filter(sameSubject).count() == MOST_EACH) {
+            waiting.stream().filter(sameSubject).findFirst().ifPresent(waiting::remove);
         }
-        waiting.add(new Line(subject, level, text));
+        waiting.add(line);
         anyWaits = true;
     }
 
+    /** Has a line without a subject written, with what failed if it tells of that. */
+    public void tell(Level level, String text, @Nullable Throwable failure) {
+        add(new Line("", level, text, failure));
+        write();
+    }
+
     /** Has what waits written, and costs next to nothing if nothing does. If no thread can be had it goes on waiting, for the next call. */
-    void write() {
+    public void write() {
         if (!anyWaits) {
             return;
         }
@@ -78,7 +101,7 @@ final class Lines {
     private void writeAll() {
         for (Line line = next(); line != null; line = next()) {
             try {
-                log.log(line.level(), line.text());
+                log.log(line.level(), line.text(), line.failure());
             } catch (RuntimeException | Error unheard) {
                 // the next may be heard
             }

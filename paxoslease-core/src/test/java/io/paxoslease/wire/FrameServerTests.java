@@ -18,7 +18,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -37,6 +40,7 @@ class FrameServerTests {
     private final ManualClock clock = new ManualClock();
     private final GrantingAcceptor acceptor = new GrantingAcceptor();
     private final List<String> heard = new ArrayList<>();
+    private Executor log = Lines.threadsOf("test");
     private FrameServer server = server(Samples.settings());
     private @Nullable FrameMac mac;
 
@@ -351,40 +355,45 @@ class FrameServerTests {
         void areAnsweredWhileTheLogBlocks() throws Exception {
             CountDownLatch flows = new CountDownLatch(1);
             BlockingQueue<String> lines = new LinkedBlockingQueue<>();
-            Handler blocks = new Handler() {
-                @Override
-                public void publish(LogRecord line) {
-                    try {
-                        flows.await();
-                    } catch (InterruptedException interrupt) {
-                        Thread.currentThread().interrupt();
-                    }
-                    lines.add(line.getMessage());
-                }
-
-                @Override
-                public void flush() {}
-
-                @Override
-                public void close() {}
-            };
             Cell other = new Cell("other", Samples.CELL.acceptors());
-            Logger logger = Logger.getLogger(FrameServer.class.getName());
-            Level usual = logger.getLevel();
-            logger.setLevel(Level.WARNING);
-            logger.addHandler(blocks);
-            try {
+            try (Listening ears = new Listening(line -> {
+                uninterrupted(flows);
+                lines.add(line);
+            })) {
                 send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
                 send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_3, "node-2", 1));
+                long session = open(Samples.NODE_1, 2);
+                acceptor.failure = new IllegalStateException("as the test wants it");
+                assertText(503, "could not handle the frame", frame(session, 3, oneRequest()));
                 assertThat(lines).isEmpty();
                 flows.countDown();
                 assertThat(lines.take())
                         .isEqualTo("Node node-2 refuses node-1: the cell is other there and default here");
                 assertThat(lines.take())
                         .isEqualTo("Node node-2 refuses node-3: the cell is other there and default here");
-            } finally {
-                logger.removeHandler(blocks);
-                logger.setLevel(usual);
+                assertThat(lines.take()).isEqualTo("A frame could not be handled because of a defect");
+            }
+        }
+
+        @Test
+        void areToldWithTheNextFrameIfThereWasNoThread() throws Exception {
+            AtomicBoolean scarce = new AtomicBoolean(true);
+            log = task -> {
+                if (scarce.get()) {
+                    throw new OutOfMemoryError("as where no more threads may be had");
+                }
+                task.run();
+            };
+            server = server(Samples.settings());
+            List<String> lines = new ArrayList<>();
+            Cell other = new Cell("other", Samples.CELL.acceptors());
+            try (Listening ears = new Listening(lines::add)) {
+                send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
+                assertThat(lines).isEmpty();
+                scarce.set(false);
+                open(Samples.NODE_3, 1);
+                assertThat(lines)
+                        .containsExactly("Node node-2 refuses node-1: the cell is other there and default here");
             }
         }
 
@@ -658,7 +667,8 @@ class FrameServerTests {
                 acceptor,
                 listener,
                 new io.paxoslease.wire.Sessions(sessions, !settings.secrets().isEmpty(), Samples.random(7)),
-                clock);
+                clock,
+                log);
     }
 
     private long open(Incarnation sender, long sequence) throws Exception {
@@ -696,5 +706,41 @@ class FrameServerTests {
 
     private static Response granted(Request request) {
         return GrantingAcceptor.granted((ProposeRequest) request);
+    }
+
+    private static void uninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            throw new IllegalStateException(interrupt);
+        }
+    }
+
+    /** Hears the lines of the server until it is closed. */
+    private static final class Listening extends Handler implements AutoCloseable {
+
+        private final Logger logger = Logger.getLogger(FrameServer.class.getName());
+        private final Level usual = logger.getLevel();
+        private final Consumer<String> ear;
+
+        Listening(Consumer<String> ear) {
+            this.ear = ear;
+            logger.setLevel(Level.WARNING);
+            logger.addHandler(this);
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            ear.accept(line.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {
+            logger.removeHandler(this);
+            logger.setLevel(usual);
+        }
     }
 }

@@ -1256,6 +1256,31 @@ class FrameTransportTests {
                             "Member node-2 is not reachable: connection refused", "Member node-2 is reachable");
         }
 
+        /** One thread brings the answers of all members. */
+        @Test
+        void ofADefectAreWrittenByAThreadForWhichNobodyWaits() {
+            List<String> lines = new ArrayList<>();
+            ManualThread log = new ManualThread();
+            ManualTimer timer = new ManualTimer();
+            afterAnswer = () -> {
+                throw new OutOfMemoryError("as the test wants it");
+            };
+            try (FrameTransport ticking = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock);
+                    Listening listening = new Listening(new LineHandler(lines))) {
+                transport = ticking;
+                ticking.start(Samples.NODE_1, new Told(), timer, log);
+                thread.runAll();
+                log.runAll();
+                send("a");
+                answer(PEER);
+                answer(PEER);
+                assertThat(told).containsExactly("1 answered a");
+                assertThat(lines).doesNotContain("An answer could not be handled because of a defect");
+                log.runAll();
+                assertThat(lines).contains("An answer could not be handled because of a defect");
+            }
+        }
+
         @Test
         void loseNothingForLackOfAThreadThatLogs() {
             AtomicInteger lacking = new AtomicInteger(2);
@@ -1526,7 +1551,8 @@ class FrameTransportTests {
                         acceptor,
                         WireListener.NONE,
                         new Sessions(10, !settings.secrets().isEmpty(), Samples.random(member.nonce())),
-                        clock));
+                        clock,
+                        Runnable::run));
     }
 
     private void useSecrets() {

@@ -40,7 +40,8 @@ class MemberLinkTests {
                 new GrantingAcceptor(),
                 WireListener.NONE,
                 new Sessions(1, false, Samples.random(1)),
-                new ManualClock());
+                new ManualClock(),
+                Runnable::run);
     }
 
     private void answer(Exchange exchange) {

@@ -117,7 +117,8 @@ public final class SimulatedWire {
                 handler,
                 listener,
                 new Sessions(1_024, !settings.secrets().isEmpty(), random),
-                clock);
+                clock,
+                Runnable::run);
     }
 
     /** Starts a transport without its thread; {@link #tick} is to be called now and then. */
