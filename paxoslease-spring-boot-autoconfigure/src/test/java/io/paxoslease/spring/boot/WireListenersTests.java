@@ -1,19 +1,25 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.spring.BlockedLog;
 import io.paxoslease.wire.WireListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.StringUtils;
 
 @ExtendWith(OutputCaptureExtension.class)
 class WireListenersTests {
+
+    private static final String LINE = "A listener of frames failed";
 
     private final List<String> heard = new ArrayList<>();
 
@@ -51,6 +57,18 @@ class WireListenersTests {
         listeners.onRoundTrip("n2", 7);
 
         assertThat(heard).containsExactly("frame sent", "n2 7");
-        assertThat(output.getAll().split("A listener of frames failed", -1)).hasSize(2);
+        await().until(() -> StringUtils.countOccurrencesOf(output.getAll(), LINE) == 1);
+    }
+
+    /** Whoever tells of a frame that is dropped holds the lock of the node. */
+    @Test
+    @Timeout(20)
+    void whatOneThrowsHoldsUpNobodyWhileTheLogBlocks() {
+        WireListener listeners = WireListeners.of(
+                new StaticListableBeanFactory(Map.of("a", broken)).getBeanProvider(WireListener.class));
+        try (BlockedLog blocked = new BlockedLog(WireListeners.class)) {
+            listeners.onMessage("prepare", "dropped");
+            assertThat(Thread.interrupted()).as("timed out").isFalse();
+        }
     }
 }

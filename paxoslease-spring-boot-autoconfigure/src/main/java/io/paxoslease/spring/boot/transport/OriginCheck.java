@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameServer;
+import io.paxoslease.wire.Lines;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,6 +23,8 @@ final class OriginCheck {
 
     private final FrameOrigin required;
     private final AtomicBoolean logged = new AtomicBoolean();
+    /** The thread that brings a frame may serve other connections, too. */
+    private final Lines lines = new Lines(LOG, "origin");
 
     OriginCheck(FrameOrigin required) {
         this.required = required;
@@ -74,7 +77,10 @@ final class OriginCheck {
 
     private void logOnce(String reason) {
         if (logged.compareAndSet(false, true)) {
-            LOG.log(Level.WARNING, "PaxosLease: refused a frame that " + reason);
+            lines.tell(Level.WARNING, "PaxosLease: refused a frame that " + reason, null);
+        } else {
+            // For which there was no thread.
+            lines.write();
         }
     }
 }

@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
+import io.paxoslease.wire.Lines;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
@@ -42,6 +43,8 @@ public final class SocketFrameChannel implements FrameChannel {
     /** For the log. Made here, because there may be no memory for it when it is needed. */
     private final String who;
 
+    private final Lines lines;
+
     private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
     private final Queue<Runnable> settled = new ConcurrentLinkedQueue<>();
@@ -58,6 +61,7 @@ public final class SocketFrameChannel implements FrameChannel {
     SocketFrameChannel(String name) {
         this.name = name;
         this.who = "The channel of " + name;
+        this.lines = new Lines(LOG, name);
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
     }
@@ -134,10 +138,12 @@ public final class SocketFrameChannel implements FrameChannel {
                 expire();
                 deliver();
             } catch (Throwable impossible) {
-                goOnAfter(impossible, LOG, who);
+                goOnAfter(impossible, lines, who);
                 // For what is settled but not delivered.
                 selector.wakeup();
             }
+            // For which there was no thread.
+            lines.write();
         }
         members.values().forEach(SocketMember::close);
         deliver();
@@ -155,10 +161,10 @@ public final class SocketFrameChannel implements FrameChannel {
         }
     }
 
-    /** A failure that cannot even be logged must not end the thread. So callers make no words: where there is no memory, that fails too. */
-    static void goOnAfter(Throwable failure, System.Logger log, String who) {
+    /** A failure that cannot even be told must not end the thread. So callers make no words: where there is no memory, that fails too. */
+    static void goOnAfter(Throwable failure, Lines lines, String who) {
         try {
-            log.log(Level.WARNING, who + " goes on after a failure", failure);
+            lines.tell(Level.WARNING, who + " goes on after a failure", failure);
         } catch (RuntimeException | Error unheard) {
             // nobody is left to tell
         }

@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot.transport;
 
 import io.paxoslease.wire.FrameHandler;
+import io.paxoslease.wire.Lines;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
@@ -71,6 +72,7 @@ public final class TcpFrameServer implements AutoCloseable {
     /** For the log. Made here, because there may be no memory for it when it is needed. */
     private final String who;
 
+    private final Lines lines;
     private final FrameHandler handler;
     private final Limits limits;
     private final @Nullable Supplier<? extends @Nullable SSLContext> sslContext;
@@ -108,6 +110,7 @@ public final class TcpFrameServer implements AutoCloseable {
             Limits limits) {
         this.name = name;
         this.who = "The TCP server of " + name;
+        this.lines = new Lines(LOG, name);
         this.handler = handler;
         this.sslContext = sslContext;
         this.limits = limits;
@@ -201,8 +204,10 @@ public final class TcpFrameServer implements AutoCloseable {
                     List.copyOf(peers).stream().filter(TcpPeer::isOverdue).forEach(this::drop);
                 }
             } catch (Throwable failure) {
-                SocketFrameChannel.goOnAfter(failure, LOG, who);
+                SocketFrameChannel.goOnAfter(failure, lines, who);
             }
+            // For which there was no thread.
+            lines.write();
         }
         List.copyOf(peers).forEach(this::drop);
         handshakes.shutdown();
@@ -284,7 +289,7 @@ public final class TcpFrameServer implements AutoCloseable {
         long nowNanos = System.nanoTime();
         if (nowNanos - complainAtNanos >= 0) {
             complainAtNanos = nowNanos + COMPLAINT_NANOS;
-            LOG.log(Level.WARNING, who + " cannot accept connections: " + failure.getMessage());
+            lines.tell(Level.WARNING, who + " cannot accept connections: " + failure.getMessage(), null);
         }
     }
 

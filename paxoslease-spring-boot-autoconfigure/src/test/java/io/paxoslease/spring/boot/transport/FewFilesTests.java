@@ -2,8 +2,10 @@ package io.paxoslease.spring.boot.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.spring.BlockedLog;
 import io.paxoslease.spring.OtherJvm;
 import io.paxoslease.wire.FrameReply;
+import io.paxoslease.wire.Lines;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +39,8 @@ class FewFilesTests {
             server.open(InetAddress.getLoopbackAddress(), 0);
             // Loads the classes that are needed, and opens the log, as a node has done by then. Nothing is closed,
             // which could make room later.
-            System.getLogger(Node.class.getName()).log(System.Logger.Level.WARNING, "begins");
+            new Lines(System.getLogger(Node.class.getName()), "n2").tell(System.Logger.Level.WARNING, "begins", null);
+            BlockedLog blocked = arguments[0].equals("blocked") ? new BlockedLog(TcpFrameServer.class) : null;
             URI url = URI.create("tcp://127.0.0.1:" + server.port());
             FrameChannels.create("n1", Map.of("n2", url), "/paxoslease", 200_000, () -> null)
                     .exchange("n2", FRAME, LONG.toNanos())
@@ -49,6 +52,7 @@ class FewFilesTests {
             hoard.remove().close();
             try (TcpSender second = new TcpSender(server.port())) {
                 Thread.sleep(500);
+                first.exchange(FRAME);
                 for (InputStream file : hoard) {
                     file.close();
                 }
@@ -71,9 +75,18 @@ class FewFilesTests {
     @Test
     void areReportedOnceAndTheConnectionIsServedWhenThereAreSomeAgain(@TempDir Path directory) throws Exception {
         // Without the option the JVM raises its limit to the most that it may have, which can be a million.
-        OtherJvm.End end = OtherJvm.run(directory, List.of("-XX:-MaxFDLimit"), Node.class);
-        assertThat(end.status()).as(end.output()).isEqualTo(ANSWERED);
-        assertThat(end.output())
+        assertThat(output(directory, "flows"))
                 .containsOnlyOnce("The TCP server of n2 cannot accept connections: Too many open files");
+    }
+
+    @Test
+    void leaveTheOtherConnectionsServedThoughTheLogBlocks(@TempDir Path directory) throws Exception {
+        assertThat(output(directory, "blocked")).contains("begins");
+    }
+
+    private static String output(Path directory, String log) throws Exception {
+        OtherJvm.End end = OtherJvm.run(directory, List.of("-XX:-MaxFDLimit"), Node.class, log);
+        assertThat(end.status()).as(end.output()).isEqualTo(ANSWERED);
+        return end.output();
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.paxoslease.spring.BlockedLog;
 import io.paxoslease.spring.boot.transport.PeerServer.Behaviour;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
@@ -291,6 +292,18 @@ class SocketFrameChannelTests {
                 throw new IllegalStateException("thrown by a test");
             });
             assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+        }
+
+        @Test
+        void goOnAfterADefectWhileTheLogBlocks() throws Exception {
+            SocketFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            try (BlockedLog blocked = new BlockedLog(SocketFrameChannel.class)) {
+                channel.settle(() -> {
+                    throw new IllegalStateException("thrown by a test");
+                });
+                assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+            }
         }
 
         @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.spring.BlockedLog;
 import io.paxoslease.spring.boot.transport.TcpFrameServer.Limits;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
@@ -155,6 +156,7 @@ class TcpFrameServerTests {
             assertThat(handled).hasValue(1);
         }
 
+        /** The log may block. */
         @Test
         void ofAHandlerThatFailsCostsItsConnectionOnly() throws Exception {
             TcpFrameServer server = server(
@@ -168,9 +170,11 @@ class TcpFrameServerTests {
             TcpSender other = sender(server);
             assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
             TcpSender failing = sender(server);
-            failing.write(frame(7));
-            assertThat(failing.isClosedByPeer()).isTrue();
-            assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
+            try (BlockedLog blocked = new BlockedLog(TcpFrameServer.class)) {
+                failing.write(frame(7));
+                assertThat(failing.isClosedByPeer()).isTrue();
+                assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
+            }
         }
 
         /** It is neither read nor looked at again and again. */
