@@ -19,12 +19,18 @@ final class Backlog {
     /** How many tasks that wait for one which does not end are told of, and again each time when they are twice as many. */
     static final int WORTH_A_WARNING = 256;
 
+    /** How many lines wait at most for a log that blocks. Then the oldest goes: people believe the last. */
+    static final int MOST_LINES = 100_000;
+
     private static final System.Logger LOG = System.getLogger(Dispatcher.class.getName());
 
     /** As they were given, and none without a next one. */
     private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
 
     private final Map<String, ArrayDeque<Task>> deferred = new HashMap<>();
+
+    /** How many lines went, until that is told. */
+    private int droppedLines;
 
     /** The list must not change any more. */
     void add(List<Task> more) {
@@ -58,14 +64,25 @@ final class Backlog {
                 return task;
             }
             waiting.add(task);
-            warnIfMany(waiting.size(), key);
+            if (key.equals(Dispatcher.LOG_KEY)) {
+                dropIfTooMany(waiting);
+            } else {
+                warnIfMany(waiting.size(), key);
+            }
         }
         return null;
     }
 
-    /** They are kept, because each may be the end of a tenure; only the application can have them told. Its log may be what does not return. */
+    private void dropIfTooMany(ArrayDeque<Task> lines) {
+        if (lines.size() > MOST_LINES) {
+            lines.remove();
+            droppedLines++;
+        }
+    }
+
+    /** They are kept, because each may be the end of a tenure; only the application can have them told. */
     private void warnIfMany(int waiting, String key) {
-        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1 && !key.equals(Dispatcher.LOG_KEY)) {
+        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
             String message = waiting + " news of lease '" + Names.printable(key)
                     + "' wait for a listener of the node that is still busy"
                     + " with an earlier one; until it returns nobody here is told of this lease";
@@ -80,12 +97,21 @@ final class Backlog {
         }
     }
 
-    /** What waited longest for the worker that was stuck in a key. If nothing does, the key is not deferred any more. */
+    /**
+     * What waited longest for the worker that was stuck in a key, after a line about those that were dropped before it. If nothing does, the key is
+     * not deferred any more.
+     */
     @Nullable
     Task pollDeferred(@Nullable String key) {
         ArrayDeque<Task> waiting = key == null ? null : deferred.get(key);
-        if (waiting == null) {
+        if (key == null || waiting == null) {
             return null;
+        }
+        if (key.equals(Dispatcher.LOG_KEY) && droppedLines > 0) {
+            String message =
+                    droppedLines + " older lines of the node were dropped, because the log took none for so long";
+            droppedLines = 0;
+            return new Task(key, () -> LOG.log(Level.WARNING, message));
         }
         Task next = waiting.poll();
         if (next == null) {

@@ -3,8 +3,14 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.paxoslease.node.Dispatcher.Task;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class BacklogTests {
@@ -76,6 +82,56 @@ class BacklogTests {
         assertThat(backlog.poll()).isSameAs(FREE);
         assertThat(backlog.pollDeferred(null)).isNull();
         assertThat(backlog.pollDeferred("a")).isNull();
+    }
+
+    /** As where nobody reads the standard output for days. */
+    @Test
+    void ofTheLinesForALogThatBlocksTheOldestGo() {
+        List<Task> lines = Stream.generate(() -> task(Dispatcher.LOG_KEY))
+                .limit(Backlog.MOST_LINES + 3L)
+                .toList();
+        List<String> written = new ArrayList<>();
+        backlog.defer(Dispatcher.LOG_KEY);
+        backlog.add(lines);
+        assertThat(backlog.poll()).isNull();
+        try (Listening listening = new Listening(written)) {
+            backlog.pollDeferred(Dispatcher.LOG_KEY).code().run();
+        }
+        assertThat(written)
+                .containsExactly("3 older lines of the node were dropped, because the log took none for so long");
+        for (Task line : lines.subList(3, lines.size())) {
+            assertThat(backlog.pollDeferred(Dispatcher.LOG_KEY) == line).isTrue();
+        }
+        assertThat(backlog.pollDeferred(Dispatcher.LOG_KEY)).isNull();
+    }
+
+    private static final class Listening extends Handler implements AutoCloseable {
+
+        private final Logger logger = Logger.getLogger(Dispatcher.class.getName());
+        private final Level usual = logger.getLevel();
+        private final List<String> lines;
+
+        Listening(List<String> lines) {
+            this.lines = lines;
+            logger.setLevel(Level.WARNING);
+            logger.addHandler(this);
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            lines.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {
+            // nothing is kept back
+        }
+
+        @Override
+        public void close() {
+            logger.removeHandler(this);
+            logger.setLevel(usual);
+        }
     }
 
     @Test
