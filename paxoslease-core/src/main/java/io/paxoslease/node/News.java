@@ -4,7 +4,6 @@ import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Tenure;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -21,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * gives it to the threads that tell it.
  */
 final class News {
-
-    private static final System.Logger LOG = System.getLogger(News.class.getName());
 
     private final LeaseNode node;
     private final Cell cell;
@@ -105,15 +102,18 @@ final class News {
         }
     }
 
-    /** Tells what had happened before a defect: nobody else knows of a claim that has ended. */
-    void tellTheRest(Output output, Now now, List<Runnable> answers) {
+    /** Tells what had happened before a defect: nobody else knows of a claim that has ended. Answers why it could not tell all, null if it could. */
+    @Nullable
+    Throwable tellTheRest(Output output, Now now, List<Runnable> answers) {
+        Throwable first = null;
         while (output.told < output.notices.size()) {
             try {
                 tellAll(output, now, answers);
             } catch (RuntimeException | Error defect) {
-                LOG.log(Level.ERROR, "Not everything that had happened could be told", defect);
+                first = first == null ? defect : first;
             }
         }
+        return first;
     }
 
     private void tell(Notice notice, Now now, List<Runnable> answers) {

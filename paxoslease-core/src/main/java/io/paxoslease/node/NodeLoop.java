@@ -66,7 +66,7 @@ final class NodeLoop {
     private volatile boolean failed;
     /** Why, until that was told. */
     private volatile @Nullable Throwable untold;
-    /** Why not every loss could be told. */
+    /** Why not all could be told that had happened before, or every loss. */
     private volatile @Nullable Throwable untellable;
 
     NodeLoop(
@@ -286,7 +286,7 @@ final class NodeLoop {
         } catch (RuntimeException | Error impossible) {
             try {
                 if (now != null) {
-                    news.tellTheRest(output, now, afterwards.answers);
+                    noteUntellable(news.tellTheRest(output, now, afterwards.answers));
                 }
             } finally {
                 fail(impossible);
@@ -444,7 +444,7 @@ final class NodeLoop {
                 impossible);
         Throwable another = untellable;
         if (another != null) {
-            logSafely(Level.ERROR, "Not every loss of node " + self + " could be told", another);
+            logSafely(Level.ERROR, "Not all that happened to the leases of node " + self + " could be told", another);
         }
         untold = null;
     }
@@ -472,8 +472,12 @@ final class NodeLoop {
                 }
             }
         } catch (RuntimeException | Error defect) {
-            untellable = untellable == null ? defect : untellable;
+            noteUntellable(defect);
         }
+    }
+
+    private void noteUntellable(@Nullable Throwable why) {
+        untellable = untellable == null ? why : untellable;
     }
 
     /** Where memory is short there may be none for a line either. */

@@ -58,6 +58,30 @@ class NewsTests {
         assertThat(told).containsExactly("first", "second", "third");
     }
 
+    /** Whoever tells has the lock of the node, and a log may block. */
+    @Test
+    void whatCannotBeToldIsLeftToOthersToLog() {
+        List<Runnable> answers = new ArrayList<>();
+        try (LeaseNode node = new LeaseNode(
+                        NodeSettings.standalone("n", Duration.ofSeconds(10)),
+                        new NoTransport(),
+                        new SplittableRandom(1));
+                Dispatcher dispatcher = new Dispatcher("test")) {
+            News news = new News(node, CELL, NodeClock.SYSTEM, dispatcher);
+            List<String> told = new CopyOnWriteArrayList<>();
+            news.addListener(transition -> told.add(transition.leaseName()));
+            Output output = new Output();
+            output.notices.add(new Notice.Unavailable(null, "no claim"));
+            output.notices.add(new Notice.LeaderChanged("second", new Incarnation("n2", 2)));
+
+            assertThat(news.tellTheRest(output, new Now(0, 0), answers)).isInstanceOf(NullPointerException.class);
+
+            news.dispatch();
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
+            assertThat(told).containsExactly("second");
+        }
+    }
+
     private static void tell(String lease, News news) {
         Output output = new Output();
         output.notices.add(new Notice.LeaderChanged(lease, new Incarnation("n2", 2)));
