@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,9 @@ final class Backlog {
     /** How many tasks that wait for one which does not end are told of, and again each time when they are twice as many. */
     static final int WORTH_A_WARNING = 256;
 
+    /** And not before that one has run for so long: of a lease that is taken and released all the time, as many wait in an instant. */
+    static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** How many lines wait at most for a log that blocks. Then the oldest goes: people believe the last. */
     static final int MOST_LINES = 100_000;
 
@@ -27,10 +32,23 @@ final class Backlog {
     /** As they were given, and none without a next one. */
     private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
 
-    private final Map<String, ArrayDeque<Task>> deferred = new HashMap<>();
+    private final Map<String, Deferred> deferred = new HashMap<>();
+    private final LongSupplier nanos;
 
-    /** How many lines went, until that is told. */
-    private int droppedLines;
+    /** What waits for a worker that is stuck in a key. */
+    private static final class Deferred {
+        final ArrayDeque<Task> tasks = new ArrayDeque<>();
+        /** When the worker began what it is at. */
+        long begunNanos;
+
+        int worthAWarning = WORTH_A_WARNING;
+        /** How many lines went, until that is told. */
+        int dropped;
+    }
+
+    Backlog(LongSupplier nanos) {
+        this.nanos = nanos;
+    }
 
     /** The list must not change any more. */
     void add(List<Task> more) {
@@ -59,31 +77,33 @@ final class Backlog {
                 tasks.remove();
             }
             String key = task.key();
-            ArrayDeque<Task> waiting = key == null ? null : deferred.get(key);
+            Deferred waiting = key == null ? null : deferred.get(key);
             if (key == null || waiting == null) {
                 return task;
             }
-            waiting.add(task);
+            waiting.tasks.add(task);
             if (key.equals(Dispatcher.LOG_KEY)) {
                 dropIfTooMany(waiting);
             } else {
-                warnIfMany(waiting.size(), key);
+                warnIfMany(waiting, key);
             }
         }
         return null;
     }
 
-    private void dropIfTooMany(ArrayDeque<Task> lines) {
-        if (lines.size() > MOST_LINES) {
-            lines.remove();
-            droppedLines++;
+    private static void dropIfTooMany(Deferred lines) {
+        if (lines.tasks.size() > MOST_LINES) {
+            lines.tasks.remove();
+            lines.dropped++;
         }
     }
 
     /** They are kept, because each may be the end of a tenure; only the application can have them told. */
-    private void warnIfMany(int waiting, String key) {
-        if (waiting >= WORTH_A_WARNING && Integer.bitCount(waiting) == 1) {
-            String message = waiting + " news of lease '" + Names.printable(key)
+    private void warnIfMany(Deferred waiting, String key) {
+        int many = waiting.tasks.size();
+        if (many >= waiting.worthAWarning && nanos.getAsLong() - waiting.begunNanos >= LONG_NANOS) {
+            waiting.worthAWarning = 2 * many;
+            String message = many + " news of lease '" + Names.printable(key)
                     + "' wait for a listener of the node that is still busy"
                     + " with an earlier one; until it returns nobody here is told of this lease";
             addFirst(() -> LOG.log(Level.WARNING, message));
@@ -93,7 +113,9 @@ final class Backlog {
     /** From now on what comes for a key, if there is one, waits for the worker that is stuck in it. */
     void defer(@Nullable String key) {
         if (key != null) {
-            deferred.put(key, new ArrayDeque<>());
+            Deferred waiting = new Deferred();
+            waiting.begunNanos = nanos.getAsLong();
+            deferred.put(key, waiting);
         }
     }
 
@@ -103,19 +125,21 @@ final class Backlog {
      */
     @Nullable
     Task pollDeferred(@Nullable String key) {
-        ArrayDeque<Task> waiting = key == null ? null : deferred.get(key);
+        Deferred waiting = key == null ? null : deferred.get(key);
         if (key == null || waiting == null) {
             return null;
         }
-        if (key.equals(Dispatcher.LOG_KEY) && droppedLines > 0) {
+        if (waiting.dropped > 0) {
             String message =
-                    droppedLines + " older lines of the node were dropped, because the log took none for so long";
-            droppedLines = 0;
+                    waiting.dropped + " older lines of the node were dropped, because the log took none for so long";
+            waiting.dropped = 0;
             return new Task(key, () -> LOG.log(Level.WARNING, message));
         }
-        Task next = waiting.poll();
+        Task next = waiting.tasks.poll();
         if (next == null) {
             deferred.remove(key);
+        } else {
+            waiting.begunNanos = nanos.getAsLong();
         }
         return next;
     }

@@ -55,7 +55,7 @@ final class Dispatcher implements AutoCloseable {
     private volatile long complainAtNanos = System.nanoTime();
 
     // All under the monitor of this object.
-    private final Backlog tasks = new Backlog();
+    private final Backlog tasks;
     private final ArrayDeque<Worker> idle = new ArrayDeque<>();
     private @Nullable Worker turn;
     private @Nullable Worker watcher;
@@ -77,6 +77,11 @@ final class Dispatcher implements AutoCloseable {
     }
 
     Dispatcher(long napNanos, ThreadFactory factory) {
+        this(napNanos, factory, new Backlog(System::nanoTime));
+    }
+
+    Dispatcher(long napNanos, ThreadFactory factory, Backlog tasks) {
+        this.tasks = tasks;
         this.napNanos = napNanos;
         this.threads = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, KEEP_ALIVE_NANOS, TimeUnit.NANOSECONDS, new SynchronousQueue<>(), factory);

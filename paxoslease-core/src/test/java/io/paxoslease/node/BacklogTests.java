@@ -21,7 +21,8 @@ class BacklogTests {
     private static final Task B2 = task("b");
     private static final Task FREE = new Task(null, () -> {});
 
-    private final Backlog backlog = new Backlog();
+    private long now;
+    private final Backlog backlog = new Backlog(() -> now);
 
     private static Task task(String key) {
         return new Task(key, () -> assertThat(key).isNotNull());
@@ -135,11 +136,35 @@ class BacklogTests {
     }
 
     @Test
-    void aWarningComesForManyThatWaitAndAgainForTwiceAsMany() {
+    void aWarningComesForManyThatWaitLongAndAgainForTwiceAsMany() {
         backlog.defer("a");
+        now += Backlog.LONG_NANOS;
         backlog.add(Collections.nCopies(4 * Backlog.WORTH_A_WARNING - 1, A1));
         assertThat(backlog.poll()).extracting(Task::key).isNull();
         assertThat(backlog.poll()).extracting(Task::key).isNull();
         assertThat(backlog.poll()).isNull();
+    }
+
+    @Test
+    void noWarningComesForManyThatWaitAnInstant() {
+        backlog.defer("a");
+        now += Backlog.LONG_NANOS - 1;
+        backlog.add(Collections.nCopies(4 * Backlog.WORTH_A_WARNING, A1));
+        assertThat(backlog.poll()).isNull();
+    }
+
+    /** It has much to do, but is not stuck. */
+    @Test
+    void noWarningComesWhileTheWorkerGoesOn() {
+        backlog.defer("a");
+        for (int i = 0; i < 4 * Backlog.WORTH_A_WARNING; i++) {
+            now += Backlog.LONG_NANOS - 1;
+            backlog.add(List.of(A1, A2));
+            assertThat(backlog.poll()).isNull();
+            assertThat(backlog.pollDeferred("a")).isNotNull();
+        }
+        now += Backlog.LONG_NANOS;
+        backlog.add(List.of(A1));
+        assertThat(backlog.poll()).as("stuck").extracting(Task::key).isNull();
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -47,6 +48,12 @@ class DispatcherTests {
         }
     };
 
+    /** Whatever runs has run for long whenever the dispatcher looks. */
+    private static Dispatcher whereTimeFlies() {
+        AtomicLong nanos = new AtomicLong();
+        return new Dispatcher(1, Dispatcher.threadsOf("test"), new Backlog(() -> nanos.addAndGet(Backlog.LONG_NANOS)));
+    }
+
     @Test
     void saysWhatWaitsForATaskThatDoesNotEnd() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
@@ -54,7 +61,7 @@ class DispatcherTests {
         CountDownLatch last = new CountDownLatch(2 * Backlog.WORTH_A_WARNING);
         CountDownLatch others = new CountDownLatch(1);
         logger.addHandler(collector);
-        try (Dispatcher dispatcher = new Dispatcher("test")) {
+        try (Dispatcher dispatcher = whereTimeFlies()) {
             dispatcher.dispatch(List.of(new Dispatcher.Task("stuck", () -> {
                 begun.countDown();
                 awaitQuietly(mayEnd);
@@ -94,7 +101,7 @@ class DispatcherTests {
         CountDownLatch others = new CountDownLatch(1);
         List<Integer> written = new ArrayList<>();
         logger.addHandler(collector);
-        try (Dispatcher dispatcher = new Dispatcher("test")) {
+        try (Dispatcher dispatcher = whereTimeFlies()) {
             dispatcher.log(() -> awaitQuietly(flows));
             for (int i = 0; i < 2 * Backlog.WORTH_A_WARNING; i++) {
                 int number = i;
@@ -256,7 +263,7 @@ class DispatcherTests {
         CountDownLatch others = new CountDownLatch(1);
         logger.addHandler(collector);
         whenLogged = () -> awaitQuietly(mayEnd);
-        Dispatcher dispatcher = new Dispatcher("test");
+        Dispatcher dispatcher = whereTimeFlies();
         try {
             dispatcher.dispatch(List.of(new Dispatcher.Task("stuck", () -> awaitQuietly(mayEnd))));
             dispatcher.dispatch(Collections.nCopies(Backlog.WORTH_A_WARNING, new Dispatcher.Task("stuck", () -> {})));
