@@ -66,9 +66,7 @@ final class AcceptorServers implements SmartLifecycle, ApplicationListener<Conte
     @Override
     public void stop() {
         running = false;
-        if (cell.answersOverHttp() && !cell.answersOverTcp()) {
-            node.closeAcceptor();
-        }
+        silence();
     }
 
     /** Where an application fails that has started already, Actuator's web server is closed before the rest begins to stop. */
@@ -76,6 +74,13 @@ final class AcceptorServers implements SmartLifecycle, ApplicationListener<Conte
     public void onApplicationEvent(ContextClosedEvent event) {
         if (cell.answersIn(Port.MANAGEMENT)
                 && WebServerApplicationContext.hasServerNamespace(event.getApplicationContext(), "management")) {
+            silence();
+        }
+    }
+
+    /** Unless there is a port over TCP, which the next process needs, too. */
+    private void silence() {
+        if (cell.answersOverHttp() && !cell.answersOverTcp()) {
             node.closeAcceptor();
         }
     }
