@@ -32,9 +32,11 @@ final class Attempt {
     /** X5. The highest ballot of this owner whose record an acceptor still has, 0 if none told so: its release was lost. */
     long stale;
 
-    private @Nullable Incarnation holder;
-    private boolean severalHolders;
     private boolean outbid;
+
+    /** Whose lease stands in the way at each acceptor, and for how long; null and 0 where none is known to. */
+    private Incarnation @Nullable [] holders;
+
     private long @Nullable [] busyNanos;
 
     Attempt(
@@ -58,9 +60,8 @@ final class Attempt {
         this.votes = new Quorum(other.votes);
         this.unprepared = other.unprepared;
         this.stale = other.stale;
-        this.holder = other.holder;
-        this.severalHolders = other.severalHolders;
         this.outbid = other.outbid;
+        this.holders = other.holders == null ? null : other.holders.clone();
         this.busyNanos = other.busyNanos == null ? null : other.busyNanos.clone();
     }
 
@@ -77,25 +78,34 @@ final class Attempt {
             outbid = true;
             stale = lease == null ? stale : Math.max(stale, lease.ballot().counter());
         } else {
-            Incarnation owner = lease.ballot().owner();
-            severalHolders |= holder != null && !holder.equals(owner);
-            holder = owner;
-            long[] busy = busyNanos == null ? new long[cell.size()] : busyNanos;
-            busy[acceptor] = Math.max(1, Math.min(lease.remainingNanos(), maxLeaseNanos));
-            busyNanos = busy;
+            if (holders == null || busyNanos == null) {
+                holders = new Incarnation[cell.size()];
+                busyNanos = new long[cell.size()];
+            }
+            holders[acceptor] = lease.ballot().owner();
+            busyNanos[acceptor] = Math.max(1, Math.min(lease.remainingNanos(), maxLeaseNanos));
         }
     }
 
     /** Why the attempt failed, as far as its acceptors told. */
     Outcome outcome(Cell cell) {
-        Incarnation blockedBy = holder;
-        if (blockedBy != null && busyNanos != null) {
-            long[] blocking = blocking(busyNanos);
-            return (unprepared || outbid) && (severalHolders || blocking.length < cell.majority())
-                    ? new Outcome.Split()
-                    : new Outcome.Blocked(blockedBy, freeInNanos(blocking, cell));
+        if (holders == null || busyNanos == null) {
+            return outbid ? new Outcome.Outbid() : new Outcome.Unanswered();
         }
-        return outbid ? new Outcome.Outbid() : new Outcome.Unanswered();
+        long[] blocking = blocking(busyNanos);
+        long freeInNanos = freeInNanos(blocking, cell);
+        int last = busyNanos.length - 1;
+        while (busyNanos[last] != freeInNanos) {
+            last--;
+        }
+        Incarnation holder = holders[last];
+        boolean several = false;
+        for (Incarnation other : holders) {
+            several |= other != null && !other.equals(holder);
+        }
+        return (unprepared || outbid) && (several || blocking.length < cell.majority())
+                ? new Outcome.Split()
+                : new Outcome.Blocked(holder, freeInNanos);
     }
 
     /** How long the acceptors that block will, the shortest first. Without a stream: whoever lost an election waits for its classes. */

@@ -6,8 +6,8 @@ public sealed interface Outcome {
     /**
      * A live lease of another ballot stands in the way.
      *
-     * @param holder one of the incarnations that own such a lease
-     * @param freeInNanos after how long enough acceptors could be free if nothing is extended: a hint (X6)
+     * @param holder the incarnation that owns the last lease that has to end for enough acceptors to be free
+     * @param freeInNanos after how long it could end if nothing is extended: a hint (X6)
      */
     record Blocked(Incarnation holder, long freeInNanos) implements Outcome {}
 

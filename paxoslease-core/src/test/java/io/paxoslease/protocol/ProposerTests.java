@@ -13,6 +13,7 @@ class ProposerTests {
     private static final long SECOND = 1_000_000_000L;
     private static final Incarnation SELF = new Incarnation("p", 1);
     private static final Incarnation OTHER = new Incarnation("q", 1);
+    private static final Incarnation THIRD = new Incarnation("c", 5);
 
     private final BallotSequence ballots = new BallotSequence(at(0));
     private final Proposer proposer =
@@ -529,8 +530,6 @@ class ProposerTests {
     @Nested
     class X8OneRoundTrip {
 
-        private static final Incarnation THIRD = new Incarnation("c", 5);
-
         private void startAtOnce() {
             effects.clear();
             proposer.startInOneRoundTrip("r", 10 * SECOND, at(0), effects);
@@ -595,6 +594,15 @@ class ProposerTests {
             prepared(0, null, 0);
             prepared(1, new AcceptedLease(new Ballot(1, OTHER), 2 * SECOND), 0);
             prepared(2, new AcceptedLease(new Ballot(1, OTHER), 3 * SECOND), 0);
+            assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(OTHER, 2 * SECOND)));
+        }
+
+        @Test
+        void namesTheOwnerWhoseTimeItTells() {
+            start(0);
+            prepared(0, null, 0);
+            prepared(1, new AcceptedLease(new Ballot(1, OTHER), 2 * SECOND), 0);
+            prepared(2, new AcceptedLease(new Ballot(2, THIRD), 3 * SECOND), 0);
             assertThat(effects).contains(new Effect.Abandoned("r", ballot, new Outcome.Blocked(OTHER, 2 * SECOND)));
         }
 
