@@ -170,6 +170,9 @@ final class Campaigner {
         if (owner.equals(self) || candidacy.isHeldHere()) {
             return;
         }
+        if (owner.equals(candidacy.gone)) {
+            candidacy.gone = null;
+        }
         Hint before = candidacy.hint;
         if (before != null && before.owner().equals(owner)) {
             candidacy.unanswered = false;
@@ -303,7 +306,6 @@ final class Campaigner {
         beginRound(candidacy, now);
         long leaseNanos = candidacy.firstClaim().leaseNanos;
         candidacy.preparing = false;
-        candidacy.gone = null;
         if (mayTakeOneRoundTrip(candidacy, now)) {
             candidacy.thrifty = majority.isAskedFirst(candidacy, now);
             proposer.startInOneRoundTrip(candidacy.resource, leaseNanos, now, out.effects);
@@ -513,6 +515,7 @@ final class Campaigner {
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
             } else if (blocked.holder().equals(candidacy.gone)) {
+                candidacy.gone = null;
                 await(candidacy, now.nanos() + patience.untilReleaseIsHeardNanos());
             } else {
                 candidacy.met = hint;

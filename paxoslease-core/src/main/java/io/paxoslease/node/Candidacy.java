@@ -70,7 +70,7 @@ final class Candidacy extends TimerHeap.Timer {
     /** A bit for each acceptor that is to be told when the lease is given up. */
     long told;
 
-    /** Who gave the lease up since the attempt in flight began, null if nobody did. */
+    /** Who gave the lease up last, null if it was seen again or met once since: the acceptor had not heard of that yet, most likely. */
     @Nullable
     Incarnation gone;
 

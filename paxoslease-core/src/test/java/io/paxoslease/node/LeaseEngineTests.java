@@ -1155,8 +1155,12 @@ class LeaseEngineTests {
             if (told) {
                 waiting.onOwnerGone("r", RIVAL, at(2), out);
             }
+            refuse(ballot, at(3), out);
+        }
+
+        private void refuse(Ballot ballot, Now now, Output out) {
             for (int acceptor : List.of(1, 2)) {
-                waiting.onResponse(acceptor, new ProposeResponse("r", ballot, false, 1, record), at(3), out);
+                waiting.onResponse(acceptor, new ProposeResponse("r", ballot, false, 1, record), now, out);
             }
         }
 
@@ -1165,6 +1169,31 @@ class LeaseEngineTests {
         void isNotForgotten() {
             isRefused(Claim.Kind.PATIENT, true);
             assertThat(waiting.nextWakeNanos().getAsLong()).isLessThan(at(20).nanos());
+        }
+
+        /** Acceptors that hear of it later than of the attempt that follows it refuse that as well. */
+        @Test
+        void isNotForgottenByTheAttemptThatFollowsIt() {
+            isFollowedByARefusal(false);
+            assertThat(waiting.nextWakeNanos().getAsLong()).isLessThan(at(130).nanos());
+        }
+
+        @Test
+        void isForgottenWhenThatOwnerIsSeenAgain() {
+            isFollowedByARefusal(true);
+            assertThat(waiting.nextWakeNanos().getAsLong())
+                    .isGreaterThan(at(9_000).nanos());
+        }
+
+        private void isFollowedByARefusal(boolean seenAgain) {
+            isRefused(Claim.Kind.PATIENT, false);
+            waiting.onOwnerGone("r", RIVAL, at(100), out);
+            Output next = new Output();
+            waiting.onTime(at(110), next);
+            if (seenAgain) {
+                waiting.onOwnerSeen("r", RIVAL, LEASE, at(111), next);
+            }
+            refuse(next.requests.get(0).ballot(), at(112), next);
         }
 
         /** It would look for the new lease of that owner every few milliseconds. */

@@ -186,10 +186,10 @@ class SimulationTests {
     @ParameterizedTest
     @CsvSource({
         "1, fa881aca6c571e7694283f0e2cd8dbaeb651ce3afa02a8fba5876b7b506d9258",
-        "2, 365165f271d8d644d7be8ec54838b128c6a77f738e6035c5ff6566d8e0a95cd5",
+        "2, adec48756e585e9f698cf106cafe96da38ab78395d3ade45ea7c3541f49c3757",
         "5, a72560b27a1df8cf1d7779637eac7a7325fac045fecc4a4235c66919b525ae94",
-        "8, 32d8017e72f8c548f69805402ac52869ab4132c2823849b4e71514f32ebb654e",
-        "13, 53a68ffb6638ad6ad97fc7f4eb4d71dbba799a8ee27f842e136fa0a60c1223a4"
+        "8, 1c96bb05db8e74537aae1e36d6667b44d992559895c5c20e546dd3de9f75d58c",
+        "13, 4bea92c07d08858ff97e947b5a773ef3d20d577ecdd0eccd39d55fbc325dd2e1"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
