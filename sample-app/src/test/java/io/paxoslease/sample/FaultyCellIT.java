@@ -1,6 +1,7 @@
 package io.paxoslease.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.paxoslease.sample.PacketHub.Link;
@@ -267,8 +268,11 @@ class FaultyCellIT {
                 strike(Fault.KILL_AND_START_AT_ONCE, other, open);
                 return () -> {
                     former.awaitExit(RealCell.SOON);
+                    // It may have come too early for the port, and end only now.
+                    await().atMost(RealCell.SOON)
+                            .until(() ->
+                                    !victim.isAlive() || victim.acceptorState().equals("VOTING"));
                     if (!victim.isAlive()) {
-                        // It came too early for the port.
                         victim.start();
                     }
                 };
