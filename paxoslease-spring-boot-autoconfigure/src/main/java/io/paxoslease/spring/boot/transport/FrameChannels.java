@@ -25,8 +25,8 @@ public final class FrameChannels {
     /** The status of an answer in a frame to one that was not accepted. */
     static final int NOT_ACCEPTED = 409;
 
-    /** Frames begin with their version, which is below; plain texts begin with a letter. */
-    private static final int FIRST_TEXT_BYTE = 32;
+    /** Frames begin with their version, which is below; texts begin with a letter, white space or a byte order mark. */
+    private static final int FIRST_TEXT_BYTE = '\t';
 
     private FrameChannels() {}
 
@@ -45,7 +45,7 @@ public final class FrameChannels {
     static boolean isFrame(FrameReply reply) {
         byte[] body = reply.body();
         boolean canBe = reply.status() == OK || reply.status() == NOT_ACCEPTED;
-        return canBe && body.length > 0 && body[0] < FIRST_TEXT_BYTE;
+        return canBe && body.length > 0 && (body[0] & 0xff) < FIRST_TEXT_BYTE;
     }
 
     /**
