@@ -2,14 +2,11 @@ package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.node.Dispatcher.Task;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -95,7 +92,7 @@ class BacklogTests {
         backlog.defer(Dispatcher.LOG_KEY);
         backlog.add(lines);
         assertThat(backlog.poll()).isNull();
-        try (Listening listening = new Listening(written)) {
+        try (HeardLog log = new HeardLog(Dispatcher.class, line -> written.add(line.getMessage()))) {
             backlog.pollDeferred(Dispatcher.LOG_KEY).code().run();
         }
         assertThat(written)
@@ -104,35 +101,6 @@ class BacklogTests {
             assertThat(backlog.pollDeferred(Dispatcher.LOG_KEY) == line).isTrue();
         }
         assertThat(backlog.pollDeferred(Dispatcher.LOG_KEY)).isNull();
-    }
-
-    private static final class Listening extends Handler implements AutoCloseable {
-
-        private final Logger logger = Logger.getLogger(Dispatcher.class.getName());
-        private final Level usual = logger.getLevel();
-        private final List<String> lines;
-
-        Listening(List<String> lines) {
-            this.lines = lines;
-            logger.setLevel(Level.WARNING);
-            logger.addHandler(this);
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getMessage());
-        }
-
-        @Override
-        public void flush() {
-            // nothing is kept back
-        }
-
-        @Override
-        public void close() {
-            logger.removeHandler(this);
-            logger.setLevel(usual);
-        }
     }
 
     @Test

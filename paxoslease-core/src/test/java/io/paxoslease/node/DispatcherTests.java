@@ -3,6 +3,7 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.protocol.Names;
 import java.io.IOException;
 import java.time.Duration;
@@ -17,36 +18,24 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class DispatcherTests {
 
-    private final Logger logger = Logger.getLogger(Dispatcher.class.getName());
     private final List<String> lines = new CopyOnWriteArrayList<>();
-
     private Runnable whenLogged = () -> {};
 
-    private final Handler collector = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getMessage());
-            whenLogged.run();
-        }
+    private final HeardLog log = new HeardLog(Dispatcher.class, line -> {
+        lines.add(line.getMessage());
+        whenLogged.run();
+    });
 
-        @Override
-        public void flush() {
-            // nothing is kept back
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
-        }
-    };
+    @AfterEach
+    void close() {
+        log.close();
+    }
 
     /** Whatever runs has run for long whenever the dispatcher looks. */
     private static Dispatcher whereTimeFlies() {
@@ -60,7 +49,6 @@ class DispatcherTests {
         CountDownLatch mayEnd = new CountDownLatch(1);
         CountDownLatch last = new CountDownLatch(2 * Backlog.WORTH_A_WARNING);
         CountDownLatch others = new CountDownLatch(1);
-        logger.addHandler(collector);
         try (Dispatcher dispatcher = whereTimeFlies()) {
             dispatcher.dispatch(List.of(new Dispatcher.Task("stuck", () -> {
                 begun.countDown();
@@ -83,8 +71,6 @@ class DispatcherTests {
                     .satisfiesExactly(
                             line -> assertThat(line).startsWith(Backlog.WORTH_A_WARNING + " "),
                             line -> assertThat(line).startsWith(2 * Backlog.WORTH_A_WARNING + " "));
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
@@ -100,7 +86,6 @@ class DispatcherTests {
         CountDownLatch flows = new CountDownLatch(1);
         CountDownLatch others = new CountDownLatch(1);
         List<Integer> written = new ArrayList<>();
-        logger.addHandler(collector);
         try (Dispatcher dispatcher = whereTimeFlies()) {
             dispatcher.log(() -> awaitQuietly(flows));
             for (int i = 0; i < 2 * Backlog.WORTH_A_WARNING; i++) {
@@ -114,29 +99,23 @@ class DispatcherTests {
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
             assertThat(written).hasSize(2 * Backlog.WORTH_A_WARNING).isSorted();
             assertThat(lines).isEmpty();
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
     /** An application may make names of what its users write. */
     @Test
     void namesForgeNoLines() {
-        logger.addHandler(collector);
         try (Dispatcher dispatcher = new Dispatcher("test")) {
             dispatcher.dispatch(List.of(new Dispatcher.Task("a\nERROR b", () -> {
                 throw new IllegalStateException("on purpose");
             })));
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(60))).isTrue();
             assertThat(lines).containsExactly("A listener of lease 'a?ERROR b' failed");
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
     @Test
     void saysOnceThatThreadsRunShort() {
-        logger.addHandler(collector);
         try (Dispatcher dispatcher = new Dispatcher(1, task -> {
             throw new OutOfMemoryError("unable to create native thread, as the test wants it");
         })) {
@@ -145,15 +124,12 @@ class DispatcherTests {
                 dispatcher.tryAgain();
             }
             assertThat(lines).containsExactly("No thread can be had to tell the application what became of its leases");
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
     /** Whoever gives a task holds the lock of the node, and the log may block. */
     @Test
     void saysThatThreadsRunShortWhereNobodyWaitsForIt() {
-        logger.addHandler(collector);
         try (Dispatcher dispatcher = new Dispatcher(1, task -> {
             throw new OutOfMemoryError("unable to create native thread, as the test wants it");
         })) {
@@ -165,8 +141,6 @@ class DispatcherTests {
             dispatcher.tryAgain();
 
             assertThat(lines).hasSize(2).last().isEqualTo("free");
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
@@ -235,7 +209,6 @@ class DispatcherTests {
     @Test
     void goesOnAlthoughALogThrowsWhatItDoesNotDeclare() {
         List<String> told = new CopyOnWriteArrayList<>();
-        logger.addHandler(collector);
         whenLogged = () -> DispatcherTests.<RuntimeException>raise(new IOException("as the test wants it"));
         try (Dispatcher dispatcher = new Dispatcher("test")) {
             dispatcher.dispatch(List.of(
@@ -246,8 +219,6 @@ class DispatcherTests {
 
             assertThat(dispatcher.awaitIdle(Duration.ofSeconds(5))).isTrue();
             assertThat(told).containsExactly("next");
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
@@ -261,7 +232,6 @@ class DispatcherTests {
     void aLogThatBlocksHoldsUpNobodyElse() throws Exception {
         CountDownLatch mayEnd = new CountDownLatch(1);
         CountDownLatch others = new CountDownLatch(1);
-        logger.addHandler(collector);
         whenLogged = () -> awaitQuietly(mayEnd);
         Dispatcher dispatcher = whereTimeFlies();
         try {
@@ -278,7 +248,6 @@ class DispatcherTests {
         } finally {
             mayEnd.countDown();
             dispatcher.close();
-            logger.removeHandler(collector);
         }
     }
 

@@ -3,6 +3,7 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.protocol.Ballot;
@@ -33,8 +34,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
-import java.util.logging.Handler;
-import java.util.logging.Logger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -913,10 +912,8 @@ class LeaseConcurrencyTests {
                 throw new NoClassDefFoundError("an application's own trouble");
             };
             List<String> told = new CopyOnWriteArrayList<>();
-            Logger logger = Logger.getLogger(Dispatcher.class.getName());
-            Handler full = new NewsTests.FullHandler();
-            logger.addHandler(full);
-            try (Dispatcher dispatcher = new Dispatcher("test")) {
+            try (HeardLog full = new HeardLog(Dispatcher.class, NewsTests::full);
+                    Dispatcher dispatcher = new Dispatcher("test")) {
                 if (atOnce) {
                     dispatcher.executeAtOnce(failing);
                 } else {
@@ -926,8 +923,6 @@ class LeaseConcurrencyTests {
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(10))).isTrue();
                 dispatch(dispatcher, "key", () -> told.add("last"));
                 assertThat(dispatcher.awaitIdle(Duration.ofSeconds(10))).isTrue();
-            } finally {
-                logger.removeHandler(full);
             }
             assertThat(told).containsExactly("next", "last");
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseLostException;
@@ -40,9 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.logging.Handler;
 import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -1246,10 +1245,7 @@ class LeaseNodeTests {
         CountDownLatch lost = new CountDownLatch(1);
         lease.onLost(lost::countDown);
         List<LogRecord> lines = new CopyOnWriteArrayList<>();
-        Handler collector = new LineHandler(lines);
-        Logger logger = Logger.getLogger(NodeLoop.class.getName());
-        logger.addHandler(collector);
-        try {
+        try (HeardLog log = new HeardLog(NodeLoop.class, lines::add)) {
             while (!node.isFailed()) {
                 Thread diver = new Thread(null, () -> dive(lease, 100_000), "diver", 256 * 1024);
                 diver.setUncaughtExceptionHandler((thread, overflow) -> {});
@@ -1271,8 +1267,6 @@ class LeaseNodeTests {
                     .extracting(LogRecord::getMessage)
                     .asString()
                     .contains("gave up all its leases for good");
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
@@ -1282,21 +1276,11 @@ class LeaseNodeTests {
     void goesOnWhileTheLogBlocksInWhichItsWallClockIsBlamed() throws InterruptedException {
         CountDownLatch logged = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
-        Handler stuck = new LineHandler(new ArrayList<>()) {
-            @Override
-            public void publish(LogRecord line) {
-                logged.countDown();
-                try {
-                    mayGoOn.await();
-                } catch (InterruptedException interrupt) {
-                    Thread.currentThread().interrupt();
-                }
-            }
-        };
         Lease lease = taken("job");
-        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
-        logger.addHandler(stuck);
-        try {
+        try (HeardLog log = new HeardLog(LocalAcceptor.class, line -> {
+            logged.countDown();
+            awaitSafely(mayGoOn);
+        })) {
             clock.stepWallClock(Duration.ofDays(-2));
             node.tryAcquireAsync("other", TIME);
             logged.await();
@@ -1304,7 +1288,6 @@ class LeaseNodeTests {
             assertThat(lease.isHeld()).isFalse();
         } finally {
             mayGoOn.countDown();
-            logger.removeHandler(stuck);
         }
     }
 
@@ -1317,21 +1300,17 @@ class LeaseNodeTests {
         CountDownLatch logged = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
         List<LogRecord> lines = new CopyOnWriteArrayList<>();
-        Handler stuck = new LineHandler(lines) {
-            @Override
-            public void publish(LogRecord line) {
-                logged.countDown();
-                try {
-                    awaitSafely(mayGoOn);
-                } finally {
-                    super.publish(line);
-                }
+        Consumer<LogRecord> stuck = line -> {
+            logged.countDown();
+            try {
+                awaitSafely(mayGoOn);
+            } finally {
+                lines.add(line);
             }
         };
-        Logger logger = Logger.getLogger(NodeLoop.class.getName());
-        logger.addHandler(stuck);
-        try (LeaseNode solo = new LeaseNode(
-                NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+        try (HeardLog log = new HeardLog(NodeLoop.class, stuck);
+                LeaseNode solo = new LeaseNode(
+                        NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
             solo.openAcceptor();
             solo.start();
             CountDownLatch lost = new CountDownLatch(1);
@@ -1345,7 +1324,6 @@ class LeaseNodeTests {
             assertThat(lines).as("what the log has let go").isEmpty();
         } finally {
             mayGoOn.countDown();
-            logger.removeHandler(stuck);
         }
     }
 
@@ -1400,11 +1378,9 @@ class LeaseNodeTests {
             return clock.now();
         };
         List<LogRecord> lines = new CopyOnWriteArrayList<>();
-        Handler collector = new LineHandler(lines);
-        Logger logger = Logger.getLogger(NodeLoop.class.getName());
-        logger.addHandler(collector);
-        try (LeaseNode solo = new LeaseNode(
-                NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+        try (HeardLog log = new HeardLog(NodeLoop.class, lines::add);
+                LeaseNode solo = new LeaseNode(
+                        NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
             solo.openAcceptor();
             solo.start();
             planted.set(true);
@@ -1418,8 +1394,6 @@ class LeaseNodeTests {
                     .singleElement()
                     .extracting(line -> line.getThrown().getMessage())
                     .isEqualTo("first");
-        } finally {
-            logger.removeHandler(collector);
         }
     }
 
@@ -1733,29 +1707,6 @@ class LeaseNodeTests {
                 true,
                 100,
                 Map.of());
-    }
-
-    private static class LineHandler extends Handler {
-        private final List<LogRecord> lines;
-
-        LineHandler(List<LogRecord> lines) {
-            this.lines = lines;
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line);
-        }
-
-        @Override
-        public void flush() {
-            // nothing is kept back
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
-        }
     }
 
     /** A network that carries nothing and can be made to throw. */

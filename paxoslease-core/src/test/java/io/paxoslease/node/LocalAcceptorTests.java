@@ -3,6 +3,7 @@ package io.paxoslease.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.BallotSequence;
@@ -14,9 +15,6 @@ import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 class LocalAcceptorTests {
@@ -60,18 +58,13 @@ class LocalAcceptorTests {
 
     @Test
     void goesOnAlthoughItsLogFails() {
-        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
-        Handler full = new NewsTests.FullHandler();
-        logger.addHandler(full);
-        try {
+        try (HeardLog full = new HeardLog(LocalAcceptor.class, NewsTests::full)) {
             acceptor.open(true, start);
             Ballot poisoned = new Ballot(Ballot.MAX_COUNTER, new Incarnation("b", 1));
 
             assertThat(acceptor.handle(new ProposeRequest("a", poisoned, LEASE_NANOS), start))
                     .isNull();
             assertThat(acceptor.handle(propose("a"), start)).isNotNull();
-        } finally {
-            logger.removeHandler(full);
         }
     }
 
@@ -101,21 +94,7 @@ class LocalAcceptorTests {
     @Test
     void tellsOnceOfANodeWhoseBallotsAreMoreThanADayAhead() {
         List<String> lines = new ArrayList<>();
-        Handler lineTaker = new Handler() {
-            @Override
-            public void publish(LogRecord line) {
-                lines.add(line.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        Logger logger = Logger.getLogger(LocalAcceptor.class.getName());
-        logger.addHandler(lineTaker);
-        try {
+        try (HeardLog log = new HeardLog(LocalAcceptor.class, line -> lines.add(line.getMessage()))) {
             acceptor.open(true, start);
             for (int i = 0; i < 3; i++) {
                 long counter = start.counterFloor() + Duration.ofDays(2).toMillis() * 1_000 + i;
@@ -124,8 +103,6 @@ class LocalAcceptorTests {
                         .isNull();
             }
             acceptor.handle(propose("a"), start);
-        } finally {
-            logger.removeHandler(lineTaker);
         }
 
         assertThat(lines)

@@ -2,6 +2,7 @@ package io.paxoslease.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
@@ -12,9 +13,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.logging.Handler;
 import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 class NewsTests {
@@ -40,14 +39,9 @@ class NewsTests {
             News news = new News(node, CELL, NodeClock.SYSTEM, dispatcher);
             news.addListener(transition -> told.add(transition.leaseName()));
             tell("first", news);
-            Logger logger = Logger.getLogger(Dispatcher.class.getName());
-            Handler full = new FullHandler();
-            logger.addHandler(full);
-            try {
+            try (HeardLog full = new HeardLog(Dispatcher.class, NewsTests::full)) {
                 // It must not throw: with the news come the answers of those who wait.
                 news.dispatch();
-            } finally {
-                logger.removeHandler(full);
             }
             tell("second", news);
             news.dispatch();
@@ -88,20 +82,8 @@ class NewsTests {
         news.tell(output, new Now(0, 0), new ArrayList<>());
     }
 
-    static final class FullHandler extends Handler {
-        @Override
-        public void publish(LogRecord line) {
-            throw new OutOfMemoryError("as the test wants it");
-        }
-
-        @Override
-        public void flush() {
-            // nothing is kept
-        }
-
-        @Override
-        public void close() {
-            // nothing is kept
-        }
+    /** Whoever writes the log finds no memory for it. */
+    static void full(LogRecord line) {
+        throw new OutOfMemoryError("as the test wants it");
     }
 }

@@ -3,6 +3,7 @@ package io.paxoslease.wire;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.node.RequestHandler;
 import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
@@ -21,11 +22,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
@@ -356,9 +352,9 @@ class FrameServerTests {
             CountDownLatch flows = new CountDownLatch(1);
             BlockingQueue<String> lines = new LinkedBlockingQueue<>();
             Cell other = new Cell("other", Samples.CELL.acceptors());
-            try (Listening ears = new Listening(line -> {
+            try (HeardLog log = new HeardLog(FrameServer.class, line -> {
                 uninterrupted(flows);
-                lines.add(line);
+                lines.add(line.getMessage());
             })) {
                 send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
                 send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_3, "node-2", 1));
@@ -387,7 +383,7 @@ class FrameServerTests {
             server = server(Samples.settings());
             List<String> lines = new ArrayList<>();
             Cell other = new Cell("other", Samples.CELL.acceptors());
-            try (Listening ears = new Listening(lines::add)) {
+            try (HeardLog heard = new HeardLog(FrameServer.class, line -> lines.add(line.getMessage()))) {
                 send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
                 assertThat(lines).isEmpty();
                 scarce.set(false);
@@ -713,34 +709,6 @@ class FrameServerTests {
             latch.await();
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
-        }
-    }
-
-    /** Hears the lines of the server until it is closed. */
-    private static final class Listening extends Handler implements AutoCloseable {
-
-        private final Logger logger = Logger.getLogger(FrameServer.class.getName());
-        private final Level usual = logger.getLevel();
-        private final Consumer<String> ear;
-
-        Listening(Consumer<String> ear) {
-            this.ear = ear;
-            logger.setLevel(Level.WARNING);
-            logger.addHandler(this);
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            ear.accept(line.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {
-            logger.removeHandler(this);
-            logger.setLevel(usual);
         }
     }
 }

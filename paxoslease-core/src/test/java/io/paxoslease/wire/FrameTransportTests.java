@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.paxoslease.HeardLog;
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.node.Transport;
@@ -33,11 +34,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -1196,7 +1196,15 @@ class FrameTransportTests {
             connect();
             clock.advance(Duration.ofSeconds(10));
             List<String> lines = new ArrayList<>();
-            try (Listening listening = new Listening(new SlowLog(lines))) {
+            try (HeardLog log = new HeardLog(FrameTransport.class, line -> {
+                if (line.getLevel() == Level.WARNING) {
+                    // While it is written that the member is lost, that answers the next frame.
+                    send("b");
+                    Held next = begin();
+                    next.reply().complete(servers.get(PEER).handle(next.frame(), null));
+                }
+                lines.add(line.getMessage());
+            })) {
                 for (int i = 0; i < 3; i++) {
                     send("a");
                     transport.flush();
@@ -1215,15 +1223,12 @@ class FrameTransportTests {
             CountDownLatch flows = new CountDownLatch(1);
             CountDownLatch written = new CountDownLatch(2);
             List<String> lines = new CopyOnWriteArrayList<>();
-            Handler log = new LineHandler(lines) {
-                @Override
-                public void publish(LogRecord line) {
-                    if (line.getMessage().contains(PEER)) {
-                        blocked.countDown();
-                        uninterrupted(flows);
-                        super.publish(line);
-                        written.countDown();
-                    }
+            Consumer<LogRecord> log = line -> {
+                if (line.getMessage().contains(PEER)) {
+                    blocked.countDown();
+                    uninterrupted(flows);
+                    lines.add(line.getMessage());
+                    written.countDown();
                 }
             };
             FrameChannel restarting = new FrameChannel() {
@@ -1239,7 +1244,7 @@ class FrameTransportTests {
                 public void close() {}
             };
             try (FrameTransport running = new FrameTransport(Samples.settings(), restarting, WireListener.NONE, clock);
-                    Listening listening = new Listening(log)) {
+                    HeardLog heard = new HeardLog(FrameTransport.class, log)) {
                 running.start(Samples.NODE_1, new Told());
                 // The clock stands still, so that nothing but a hello makes a probe due.
                 for (long nonce = 1; !running.members().get(PEER).reachable(); nonce++) {
@@ -1266,7 +1271,7 @@ class FrameTransportTests {
                 throw new OutOfMemoryError("as the test wants it");
             };
             try (FrameTransport ticking = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock);
-                    Listening listening = new Listening(new LineHandler(lines))) {
+                    HeardLog heard = new HeardLog(FrameTransport.class, line -> lines.add(line.getMessage()))) {
                 transport = ticking;
                 ticking.start(Samples.NODE_1, new Told(), timer, log);
                 thread.runAll();
@@ -1293,7 +1298,7 @@ class FrameTransportTests {
             ManualTimer timer = new ManualTimer();
             List<String> lines = new ArrayList<>();
             try (FrameTransport ticking = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock);
-                    Listening listening = new Listening(new LineHandler(lines))) {
+                    HeardLog heard = new HeardLog(FrameTransport.class, line -> lines.add(line.getMessage()))) {
                 transport = ticking;
                 ticking.start(Samples.NODE_1, new Told(), timer, log);
                 thread.runAll();
@@ -1655,70 +1660,12 @@ class FrameTransportTests {
         }
     }
 
-    /** While it writes that the member is lost, that answers the next frame. */
-    private final class SlowLog extends LineHandler {
-
-        SlowLog(List<String> lines) {
-            super(lines);
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            if (line.getLevel() == Level.WARNING) {
-                send("b");
-                Held next = begin();
-                next.reply().complete(servers.get(PEER).handle(next.frame(), null));
-            }
-            super.publish(line);
-        }
-    }
-
     private static void uninterrupted(CountDownLatch latch) {
         try {
             latch.await();
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
         }
-    }
-
-    /** Gives the lines of the transport to a handler until it is closed. */
-    private static final class Listening implements AutoCloseable {
-
-        private final Logger logger = Logger.getLogger(FrameTransport.class.getName());
-        private final Level usual = logger.getLevel();
-        private final Handler handler;
-
-        Listening(Handler handler) {
-            this.handler = handler;
-            logger.setLevel(Level.INFO);
-            logger.addHandler(handler);
-        }
-
-        @Override
-        public void close() {
-            logger.removeHandler(handler);
-            logger.setLevel(usual);
-        }
-    }
-
-    private static class LineHandler extends Handler {
-
-        private final List<String> lines;
-
-        LineHandler(List<String> lines) {
-            this.lines = lines;
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
     }
 
     /** Runs what it is given when the test says so. */
