@@ -2,6 +2,7 @@ package io.paxoslease.node;
 
 import io.paxoslease.protocol.AcceptedLease;
 import io.paxoslease.protocol.Acceptor;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
@@ -24,8 +25,10 @@ import io.paxoslease.wire.SimulatedWire;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -104,6 +107,7 @@ final class Simulation {
     private final Tenure[] lastTenure;
     private final int[] lastOwner;
     private final long[] livesAtLastTenure;
+    private final Map<Ballot, Long> livesAtProposal = new HashMap<>();
     private final boolean[] tenuredWhenCalm;
     private long lives;
     private long events;
@@ -921,7 +925,10 @@ final class Simulation {
                 wire.send(life, i, request);
             }
         }
-        count(Happening.MAJORITY_ASKED, !everybody && request instanceof ProposeRequest);
+        if (request instanceof ProposeRequest propose) {
+            count(Happening.MAJORITY_ASKED, !everybody);
+            livesAtProposal.putIfAbsent(propose.ballot(), lives);
+        }
         if (life.acceptor != null && out.isFor(life.selfIndex, index)) {
             if (life.role instanceof WeakAcceptor weak) {
                 weak.serveLocalProposer(true);
@@ -1175,7 +1182,7 @@ final class Simulation {
             checkToken(resource, acquired.tenure());
             lastOwner[resource] = life.host.index;
             lastTenure[resource] = acquired.tenure();
-            livesAtLastTenure[resource] = lives;
+            livesAtLastTenure[resource] = livesAtProposal.get(acquired.tenure().ballot());
             tenuredWhenCalm[resource] |= calm;
             checkOwners(resource);
             checkExclusion(life, acquired.tenure());
@@ -1216,7 +1223,7 @@ final class Simulation {
         }
     }
 
-    /** X3, under its condition: the wall clocks agree, or no acceptor lost its memory since. */
+    /** X3, under its condition: the wall clocks agree, or no acceptor lost its memory since the proposal for the last tenure. */
     private void checkToken(int resource, Tenure tenure) {
         Tenure last = lastTenure[resource];
         if (last != null && (wallClocksAgree || livesAtLastTenure[resource] == lives)) {
