@@ -36,7 +36,7 @@ class FrameServerTests {
     private final ManualClock clock = new ManualClock();
     private final GrantingAcceptor acceptor = new GrantingAcceptor();
     private final List<String> heard = new ArrayList<>();
-    private Executor log = Lines.threadsOf("test");
+    private Executor log = Runnable::run;
     private FrameServer server = server(Samples.settings());
     private @Nullable FrameMac mac;
 
@@ -349,6 +349,8 @@ class FrameServerTests {
         @Test
         @Timeout(60)
         void areAnsweredWhileTheLogBlocks() throws Exception {
+            log = Lines.threadsOf("test");
+            server = server(Samples.settings());
             CountDownLatch flows = new CountDownLatch(1);
             BlockingQueue<String> lines = new LinkedBlockingQueue<>();
             Cell other = new Cell("other", Samples.CELL.acceptors());
