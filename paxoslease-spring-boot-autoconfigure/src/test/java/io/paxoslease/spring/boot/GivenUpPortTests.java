@@ -98,6 +98,17 @@ class GivenUpPortTests {
                         .toArray(String[]::new));
     }
 
+    private static String[] memberIn(Port server) throws IOException {
+        int[] ports = FreePorts.take(2);
+        int own = server == Port.APPLICATION ? ports[0] : ports[1];
+        return new String[] {
+            "--server.port=" + ports[0],
+            "--management.server.port=" + ports[1],
+            "--paxoslease.endpoint.port=" + server,
+            "--paxoslease.members.n0=http://localhost:" + own
+        };
+    }
+
     private static void awaitVote(ApplicationContext application) {
         LeaseNode node = application.getBean(LeaseNode.class);
         await().until(() -> node.acceptorState() == AcceptorState.VOTING);
@@ -116,28 +127,11 @@ class GivenUpPortTests {
     @ParameterizedTest
     @EnumSource(Port.class)
     void theAcceptorIsSilentWhenAWebServerGivesUpItsPort(Port server) throws Exception {
-        int[] ports = FreePorts.take(2);
-        int own = server == Port.APPLICATION ? ports[0] : ports[1];
-        String[] settings = {
-            "--server.port=" + ports[0],
-            "--management.server.port=" + ports[1],
-            "--paxoslease.endpoint.port=" + server,
-            "--paxoslease.members.n0=http://localhost:" + own
-        };
+        String[] settings = memberIn(server);
 
         assertThat(whenStopping(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE, settings))
                 .isEqualTo(AcceptorState.QUARANTINED);
         assertThat(whenStopping(PaxosLeaseLifecycle.PHASE, settings)).isEqualTo(AcceptorState.VOTING);
-    }
-
-    private static String[] memberInManagementServer() throws IOException {
-        int[] ports = FreePorts.take(2);
-        return new String[] {
-            "--server.port=" + ports[0],
-            "--management.server.port=" + ports[1],
-            "--paxoslease.endpoint.port=management",
-            "--paxoslease.members.n0=http://localhost:" + ports[1]
-        };
     }
 
     /** Where an application fails that has started already, Actuator's server is closed before anything else begins to stop. */
@@ -155,7 +149,7 @@ class GivenUpPortTests {
                                 throw new IllegalStateException("the runner fails");
                             });
                         },
-                        memberInManagementServer()))
+                        memberIn(Port.MANAGEMENT)))
                 .hasMessage("the runner fails");
         assertThat(watch.get().seen).isEqualTo(AcceptorState.QUARANTINED);
     }
@@ -163,7 +157,7 @@ class GivenUpPortTests {
     /** Unlike the server of the application, Actuator's gives up its port then. */
     @Test
     void theAcceptorIsSilentWhileActuatorsServerIsPaused() throws Exception {
-        try (ConfigurableApplicationContext application = start(0, memberInManagementServer())) {
+        try (ConfigurableApplicationContext application = start(0, memberIn(Port.MANAGEMENT))) {
             awaitVote(application);
             application.pause();
             new ServerSocket(application.getEnvironment().getRequiredProperty("management.server.port", Integer.class))
