@@ -609,8 +609,8 @@ class FrameServerTests {
                                         oneRequest().get(0))),
                         null)
             };
-            FrameServer quiet =
-                    new FrameServer(Samples.NODE_2, Samples.settings(), acceptor, WireListener.NONE, Samples.random(1));
+            // A thread that writes its lines would do so in the tests that follow, too.
+            FrameServer quiet = server(Samples.settings(), 1_024, WireListener.NONE);
             for (int i = 0; i < rounds; i++) {
                 byte[] garbage = random.nextBoolean() ? noise(random) : mutated(frames[random.nextInt(2)], random);
                 int status = quiet.handle(garbage, null).status();
@@ -659,6 +659,10 @@ class FrameServerTests {
                 heard.add(type + " " + outcome);
             }
         };
+        return server(settings, sessions, listener);
+    }
+
+    private FrameServer server(WireSettings settings, int sessions, WireListener listener) {
         return new FrameServer(
                 Samples.NODE_2,
                 settings,
