@@ -2,6 +2,7 @@ package io.paxoslease.test;
 
 import java.util.List;
 import java.util.Set;
+import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
@@ -24,7 +25,10 @@ record TestLeasesContextCustomizer() implements ContextCustomizer {
         Set<String> members = TestProperties.members(environment);
         TestProperties.set(
                 environment, "application", members.isEmpty() ? List.of("node-1", "node-2", "node-3") : members);
-        new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context.getBeanFactory())
-                .register(TestLeasesConfiguration.class);
+        // What was generated ahead of time has it, but not what is in the environment.
+        if (!AotDetector.useGeneratedArtifacts()) {
+            new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context.getBeanFactory())
+                    .register(TestLeasesConfiguration.class);
+        }
     }
 }
