@@ -70,7 +70,7 @@ final class SocketMember {
     /** Whether exchanges ended while they waited for a look-up, and none has succeeded since. */
     private boolean slow;
 
-    /** Which of several addresses is tried first; moves on when one does not answer to the first exchange. */
+    /** Which of several addresses is tried first; moves on when one does not answer the first exchange, or a stranger answers there. */
     private int firstAddress;
 
     SocketMember(SocketFrameChannel channel, Protocol protocol) {
@@ -303,17 +303,20 @@ final class SocketMember {
                 keepIfOpened(connection);
             }
         } catch (ProtocolException unacceptable) {
-            known = List.of();
+            metStranger(connection);
             drop(connection);
             fail(exchange, url.answeredWith(unacceptable));
         } catch (SSLException untrusted) {
-            known = List.of();
+            metStranger(connection);
             drop(connection);
             fail(exchange, url.notTrusted(untrusted));
         } catch (IOException lost) {
             boolean dead = connection.wasDead();
             boolean silent = connection.isNew();
             drop(connection);
+            if (silent) {
+                passOver(connection);
+            }
             if (dead) {
                 // Once: the next connection is a new one.
                 resolve(exchange);
@@ -332,7 +335,19 @@ final class SocketMember {
             drop(connection);
         }
         if (!frame && reply.status() != FrameChannels.NOT_ACCEPTED) {
-            known = List.of();
+            metStranger(connection);
+        }
+    }
+
+    private void metStranger(SocketConnection connection) {
+        known = List.of();
+        passOver(connection);
+    }
+
+    /** The next exchange begins with the next address; once, however many found out. */
+    private void passOver(SocketConnection connection) {
+        if (connection.firstAddress() == firstAddress) {
+            firstAddress++;
         }
     }
 
@@ -354,7 +369,6 @@ final class SocketMember {
 
     /** Fails what is overdue and says after how long that is the case next. */
     synchronized OptionalLong expire(long nowNanos) {
-        int tried = firstAddress;
         for (SocketConnection connection : List.copyOf(connections)) {
             Exchange exchange = connection.exchange();
             if (exchange != null && exchange.isOverdue(nowNanos)) {
@@ -370,10 +384,7 @@ final class SocketMember {
                     idle.clear();
                     continue;
                 }
-                if (connection.firstAddress() == tried) {
-                    // Once, however many found out.
-                    firstAddress = tried + 1;
-                }
+                passOver(connection);
                 if (isOneLate()) {
                     drop(connection);
                 } else {

@@ -531,6 +531,23 @@ class SocketFrameChannelTests {
             assertThat(send(channel, frame(1), SHORT).get().status()).isEqualTo(200);
         }
 
+        /** As another machine that has one of the member's addresses by now. */
+        @ParameterizedTest
+        @ValueSource(strings = {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "SSH-2.0-x\r\n\r\n", ""})
+        void passOverAnAddressOfAStranger(String answer) throws Exception {
+            PeerServer stranger = server(peer -> {
+                peer.request();
+                peer.write(answer);
+            });
+            InetAddress other = InetAddress.getByName("127.0.0.2");
+            closing(PeerServer.on(
+                    new ServerSocket(stranger.url().getPort(), 50, other), "http", PeerServer.Peer::echo));
+            SocketFrameChannel channel = channel(stranger.url(), "127.0.0.1", "127.0.0.2");
+            send(channel, frame(1), LONG).handle((reply, failure) -> failure).get();
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            assertThat(stranger.connections).hasValue(1);
+        }
+
         /** It may be slow for once. */
         @Test
         void stayWithAnAddressThatHasAnswered() throws Exception {
