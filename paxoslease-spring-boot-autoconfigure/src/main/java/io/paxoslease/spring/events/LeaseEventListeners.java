@@ -58,11 +58,11 @@ final class LeaseEventListeners extends SimpleApplicationEventMulticaster {
         return listeners;
     }
 
-    /** The context hands out its own set, which another thread may be adding to. */
+    /** The context hands out its own set, which another thread may be changing: where one is removed just then, a copy ends with null. */
     private List<ApplicationListener<?>> snapshot(AbstractApplicationContext source) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return new ArrayList<>(source.getApplicationListeners());
+                return List.copyOf(source.getApplicationListeners());
             } catch (RuntimeException changing) {
                 if (attempt == SNAPSHOT_ATTEMPTS) {
                     return known;

@@ -18,6 +18,9 @@ import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -812,5 +815,37 @@ class LeaseEventPublisherTests {
         assertThat(LazyListener.SEEN).containsExactly(5L, 6L, 7L);
         assertThat(late).hasSize(2);
         assertThat(parent.getBean(Recorder.class).seen).hasSize(6);
+    }
+
+    /** Whose listeners are looked at once while another thread removes one. */
+    static class Removing extends AnnotationConfigApplicationContext {
+        private final AtomicInteger looks = new AtomicInteger();
+
+        @Override
+        public Collection<ApplicationListener<?>> getApplicationListeners() {
+            return new LinkedHashSet<>(super.getApplicationListeners()) {
+                @Override
+                public Object[] toArray() {
+                    // As many as there were before, of which the last is gone.
+                    return looks.getAndIncrement() == 0 ? Arrays.copyOf(super.toArray(), size() + 1) : super.toArray();
+                }
+            };
+        }
+    }
+
+    @Test
+    void aListenerThatIsRemovedMeanwhileCostsTheOthersNoEvent() {
+        try (Removing parent = new Removing()) {
+            parent.register(Recorder.class);
+            parent.refresh();
+            context.setParent(parent);
+            start(Details.class);
+            tell(Kind.ACQUIRED, "jobs", 5);
+            tell(Kind.LOST, "jobs", 5);
+            delivered();
+            assertThat(parent.looks).hasPositiveValue();
+            assertThat(parent.getBean(Recorder.class).seen)
+                    .containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
+        }
     }
 }
