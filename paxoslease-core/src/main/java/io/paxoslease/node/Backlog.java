@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,9 @@ final class Backlog {
     /** As they were given, and none without a next one. */
     private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
 
+    /** How many those are together. */
+    private final AtomicInteger size = new AtomicInteger();
+
     private final Map<String, Deferred> deferred = new HashMap<>();
     private final LongSupplier nanos;
 
@@ -54,12 +58,19 @@ final class Backlog {
     void add(List<Task> more) {
         if (!more.isEmpty()) {
             tasks.add(more.iterator());
+            size.addAndGet(more.size());
         }
     }
 
     /** Adds a task without a key before all others. */
     void addFirst(Runnable code) {
         tasks.addFirst(List.of(new Task(null, code)).iterator());
+        size.incrementAndGet();
+    }
+
+    /** How many {@link #poll} has still to look at. Safe to call at any time. */
+    int size() {
+        return size.get();
     }
 
     /** Whether {@link #poll} has nothing left to look at; tasks of deferred keys may be waiting. */
@@ -73,6 +84,7 @@ final class Backlog {
         Iterator<Task> first;
         while ((first = tasks.peek()) != null) {
             Task task = first.next();
+            size.decrementAndGet();
             if (!first.hasNext()) {
                 tasks.remove();
             }

@@ -5,6 +5,8 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -40,6 +42,9 @@ final class Dispatcher implements AutoCloseable {
     /** A node that loses tens of thousands of leases in one moment must not need as many threads. */
     static final int MOST_AT_ONCE = 256;
 
+    /** How many tasks wait before whoever brings more waits too: some ten megabytes. */
+    static final int MANY_WAITING = 1 << 16;
+
     private static final long KEEP_ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long END = -1;
@@ -52,6 +57,9 @@ final class Dispatcher implements AutoCloseable {
 
     private final ThreadPoolExecutor threads;
     private final long napNanos;
+    /** Those that work here now. */
+    private final Set<Thread> workers = ConcurrentHashMap.newKeySet();
+
     private volatile long complainAtNanos = System.nanoTime();
 
     // All under the monitor of this object.
@@ -104,6 +112,20 @@ final class Dispatcher implements AutoCloseable {
     synchronized void dispatch(List<Task> more) {
         tasks.add(more);
         summonIfNeeded();
+    }
+
+    /**
+     * Waits while there are too many tasks already. To be called with no lock held by who is about to bring more: threads that take one lease after
+     * another may be quicker than listeners that are told of each, and the heap would fill. What runs here does not wait for itself.
+     */
+    void awaitRoom(long atMostNanos) {
+        long began = System.nanoTime();
+        while (tasks.size() > MANY_WAITING
+                && System.nanoTime() - began < atMostNanos
+                && !workers.contains(Thread.currentThread())
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(this, NAP_NANOS);
+        }
     }
 
     /**
@@ -235,6 +257,7 @@ final class Dispatcher implements AutoCloseable {
         public void run() {
             thread = Thread.currentThread();
             try {
+                workers.add(thread);
                 work();
             } finally {
                 leave();
@@ -243,6 +266,7 @@ final class Dispatcher implements AutoCloseable {
 
         /** Where memory is short it may end at any time: with the turn it would take all that is still to be told. */
         private void leave() {
+            workers.remove(Thread.currentThread());
             synchronized (Dispatcher.this) {
                 idle.remove(this);
                 if (turn == this) {

@@ -331,6 +331,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
 
     @Override
     public Optional<Lease> tryAcquire(String name, Duration time) {
+        awaitRoomForNews();
         Claim claim = submitOnce(name, time);
         try {
             return claim.result.get(roundsNanos(), TimeUnit.NANOSECONDS);
@@ -362,6 +363,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
         long leaseNanos = settings.timing().requireLeaseTime(TimeUnit.NANOSECONDS.convert(time));
         long waitNanos = Math.max(0, Math.min(TimeUnit.NANOSECONDS.convert(maxWait), TimeUnit.DAYS.toNanos(365)));
+        awaitRoomForNews();
         // Without any time to wait there is still the time that it takes to ask.
         Claim claim = waitNanos == 0
                 ? submitOnce(name, leaseNanos)
@@ -404,6 +406,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     private Claim submit(Claim claim) {
         loop.post((now, output) -> engine.submit(claim, now, output), () -> claim.result.complete(Optional.empty()));
         return claim;
+    }
+
+    /** Not for long: listeners must not keep others from leases. What {@link #tryAcquireAsync} answers waits behind the news anyway. */
+    private void awaitRoomForNews() {
+        dispatcher.awaitRoom(settings.roundTimeout().toNanos());
     }
 
     private long roundsNanos() {

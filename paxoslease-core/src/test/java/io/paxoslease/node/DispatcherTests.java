@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -225,6 +226,58 @@ class DispatcherTests {
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <E extends Throwable> void raise(Throwable undeclared) throws E {
         throw (E) undeclared;
+    }
+
+    /** The heap would fill with what is to be told. */
+    @Test
+    @Timeout(20)
+    void whoBringsMoreWaitsWhileTooManyWaitAlready() throws InterruptedException {
+        AtomicBoolean threadsRunShort = new AtomicBoolean(true);
+        ThreadFactory threads = Dispatcher.threadsOf("test");
+        try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+            if (threadsRunShort.get()) {
+                throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+            }
+            return threads.newThread(task);
+        })) {
+            dispatcher.dispatch(Collections.nCopies(Dispatcher.MANY_WAITING, new Dispatcher.Task("key", () -> {})));
+            dispatcher.awaitRoom(Long.MAX_VALUE);
+            dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> {})));
+            dispatcher.awaitRoom(1);
+            Thread bringing = new Thread(() -> dispatcher.awaitRoom(Long.MAX_VALUE));
+            bringing.start();
+            while (bringing.isAlive() && bringing.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            assertThat(bringing.isAlive()).isTrue();
+
+            threadsRunShort.set(false);
+            dispatcher.tryAgain();
+            bringing.join();
+        }
+    }
+
+    @Test
+    @Timeout(20)
+    void aTaskDoesNotWaitForThoseBehindIt() {
+        CountDownLatch full = new CountDownLatch(1);
+        AtomicInteger threadsMade = new AtomicInteger();
+        ThreadFactory threads = Dispatcher.threadsOf("test");
+        try (Dispatcher dispatcher = new Dispatcher(1, task -> {
+            if (threadsMade.incrementAndGet() > 1) {
+                throw new OutOfMemoryError("unable to create native thread, as the test wants it");
+            }
+            return threads.newThread(task);
+        })) {
+            dispatcher.dispatch(List.of(new Dispatcher.Task("key", () -> {
+                awaitQuietly(full);
+                dispatcher.awaitRoom(Long.MAX_VALUE);
+            })));
+            dispatcher.dispatch(Collections.nCopies(2 * Dispatcher.MANY_WAITING, new Dispatcher.Task("key", () -> {})));
+            full.countDown();
+
+            assertThat(dispatcher.awaitIdle(Duration.ofSeconds(15))).isTrue();
+        }
     }
 
     /** It may be what the listener itself waits for. */
