@@ -5,9 +5,11 @@ import jakarta.annotation.PreDestroy;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -33,19 +35,26 @@ class LiveCell {
     private final List<SseEmitter> pages = new CopyOnWriteArrayList<>();
     private final Map<String, Answer> answers = new ConcurrentHashMap<>();
     private final Map<String, Boolean> asked = new ConcurrentHashMap<>();
+    /** Those that have not taken yet what they were told last. */
+    private final Set<SseEmitter> busy = ConcurrentHashMap.newKeySet();
+
     private final ScheduledExecutorService thread;
+    private final ExecutorService writers;
     private volatile boolean closed;
 
     LiveCell(LeaseNode node, Members members, ObjectProvider<DemoCell> demo) {
         this.self = node.incarnation().nodeId();
         this.members = members;
         this.demo = demo.getIfAvailable();
-        this.thread = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread live = new Thread(task, "sample-live");
-            live.setDaemon(true);
-            return live;
-        });
+        this.thread = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "sample-live"));
+        this.writers = Executors.newCachedThreadPool(task -> daemon(task, "sample-page"));
         thread.scheduleWithFixedDelay(this::tick, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
     }
 
     private record Answer(@Nullable JsonNode view, long nanos) {}
@@ -101,13 +110,23 @@ class LiveCell {
         }
         members.urls().forEach(this::ask);
         Cell cell = cell();
-        for (SseEmitter page : pages) {
+        pages.forEach(page -> tell(page, cell));
+    }
+
+    /** Every page at its own pace: one that does not read, as where its machine sleeps, takes a minute to be given up and holds up nobody. */
+    private void tell(SseEmitter page, Cell cell) {
+        if (!busy.add(page)) {
+            return;
+        }
+        writers.execute(() -> {
             try {
                 page.send(SseEmitter.event().name("cell").data(cell));
             } catch (IOException | RuntimeException gone) {
                 pages.remove(page);
+            } finally {
+                busy.remove(page);
             }
-        }
+        });
     }
 
     /** Every node at its own pace: one that does not answer holds up nobody. */
@@ -149,12 +168,14 @@ class LiveCell {
     @EventListener(ContextClosedEvent.class)
     void letGo() {
         closed = true;
-        pages.forEach(SseEmitter::complete);
+        // Not here: one that does not read holds up who completes it, too.
+        pages.forEach(page -> writers.execute(page::complete));
         pages.clear();
     }
 
     @PreDestroy
     void stop() {
         thread.shutdownNow();
+        writers.shutdownNow();
     }
 }
