@@ -9,8 +9,10 @@ import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
@@ -48,6 +50,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** How long the application may take to become ready before a warning says what waits for it. */
     Duration readyWithin = Duration.ofSeconds(30);
+
+    /** What waits to be told at its time. Until then the timer of the JDK keeps all of this. */
+    private final List<CompletableFuture<Void>> later = new CopyOnWriteArrayList<>();
 
     private boolean nodeStarted;
     private boolean ready;
@@ -168,12 +173,15 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** On a thread that begins then and ends at once, with a name that tells in the log where the line comes from. */
     private void later(long delayNanos, Runnable line) {
-        CompletableFuture.delayedExecutor(delayNanos, TimeUnit.NANOSECONDS, task -> {
-                    Thread thread = new Thread(task, "paxoslease-" + cell.node().nodeId() + "-start");
-                    thread.setDaemon(true);
-                    thread.start();
-                })
-                .execute(line);
+        CompletableFuture<Void> time = new CompletableFuture<>();
+        later.add(time);
+        time.thenRunAsync(line, task -> {
+            Thread thread = new Thread(task, "paxoslease-" + cell.node().nodeId() + "-start");
+            thread.setDaemon(true);
+            thread.start();
+        });
+        time.whenComplete((come, closed) -> later.remove(time));
+        time.completeOnTimeout(null, delayNanos, TimeUnit.NANOSECONDS);
     }
 
     /** What keeps an application from being ready keeps its jobs from running, and nothing else says so. */
@@ -205,6 +213,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         if (ApplicationReadiness.isToldBy(event, context)) {
             ready();
         } else if (event instanceof ContextClosedEvent closed && closed.getApplicationContext() == context) {
+            later.forEach(time -> time.cancel(false));
             giveUpScheduled();
         }
     }

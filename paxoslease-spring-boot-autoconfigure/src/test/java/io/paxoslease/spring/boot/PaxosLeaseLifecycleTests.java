@@ -17,6 +17,7 @@ import io.paxoslease.spring.LeaderOnly;
 import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -115,6 +116,17 @@ class PaxosLeaseLifecycleTests {
             assertThat(leads(context, "configured")).isFalse();
             context.restart();
             await().until(() -> leads(context, "configured"));
+        });
+    }
+
+    /** Tests may close many in the time after which one is warned of that does not become ready. */
+    @Test
+    void nothingIsKeptOfAContextThatWasClosed() {
+        AtomicReference<WeakReference<PaxosLeaseLifecycle>> closed = new AtomicReference<>();
+        runner.run(context -> closed.set(new WeakReference<>(context.getBean(PaxosLeaseLifecycle.class))));
+        await().until(() -> {
+            System.gc();
+            return closed.get().get() == null;
         });
     }
 
