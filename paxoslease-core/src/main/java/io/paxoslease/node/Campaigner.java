@@ -27,6 +27,9 @@ final class Campaigner {
 
     private static final String TAKEN_HERE = "this node itself seeks or holds the lease already";
 
+    /** After so many attempts in vain, whoever gives up is taken for another that tries in vain. */
+    private static final int MANY_IN_VAIN = 3;
+
     private final Incarnation self;
     private final Proposer proposer;
     private final boolean oneRoundTrip;
@@ -175,7 +178,7 @@ final class Campaigner {
         }
         Hint before = candidacy.hint;
         if (before != null && before.owner().equals(owner)) {
-            candidacy.unanswered = false;
+            candidacy.vain = 0;
         }
         Hint hint = new Hint(owner, now.nanos() + remainingNanos);
         candidacy.hint(hint, out);
@@ -198,10 +201,12 @@ final class Campaigner {
         }
         candidacy.hint(met, out);
         if (candidacy.state == State.WAITING) {
-            if (!candidacy.unanswered) {
-                candidacy.failures = 0;
-            }
             long pause = patience.afterReleaseNanos(candidacy.resource, owner);
+            if (candidacy.vain < MANY_IN_VAIN) {
+                candidacy.failures = 0;
+            } else {
+                pause += patience.backOffNanos(new Outcome.Outbid(), candidacy.vain - MANY_IN_VAIN + 1);
+            }
             await(candidacy, now.nanos() + pause + candidacy.firstClaim().yieldNanos);
         }
     }
@@ -440,6 +445,7 @@ final class Campaigner {
         Claim claim = candidacy.firstClaim();
         claim.tenure = tenure;
         candidacy.failures = 0;
+        candidacy.vain = 0;
         hold(candidacy, tenure, now);
         long tookNanos = now.nanos() - candidacy.attemptBeganNanos;
         out.notices.add(
@@ -507,6 +513,8 @@ final class Campaigner {
         }
         out.failedAttempts.add(
                 new Output.FailedAttempt(candidacy.resource, candidacy.lastReason, candidacy.rejectedBy));
+        candidacy.vain =
+                outcome instanceof Outcome.Unanswered ? Math.max(candidacy.vain, MANY_IN_VAIN) : candidacy.vain + 1;
         if (outcome instanceof Outcome.Blocked blocked) {
             Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
             candidacy.hint(hint, out);
@@ -523,7 +531,6 @@ final class Campaigner {
             }
         } else {
             candidacy.failures++;
-            candidacy.unanswered = outcome instanceof Outcome.Unanswered;
             Hint old = candidacy.hint;
             if (old != null && old.isPast(now)) {
                 candidacy.hint(null, out);

@@ -91,10 +91,10 @@ final class Candidacy extends TimerHeap.Timer {
     int failures;
 
     /**
-     * Whether no majority answered the last of them, and nobody was seen to extend the lease since: whoever gives up then has most likely tried in
-     * vain as well.
+     * Attempts that failed in a row, whatever they met, while nobody was seen to extend the lease; many at once where no majority answered. Candidates
+     * that give up then would wake each other, in the same order every time: they try at random.
      */
-    boolean unanswered;
+    int vain;
 
     /** When its timer is due. */
     long dueNanos;

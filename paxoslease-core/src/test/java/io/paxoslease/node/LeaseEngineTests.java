@@ -455,6 +455,37 @@ class LeaseEngineTests {
             waiting.onOwnerGone("r", RIVAL, at(21), out);
             assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
         }
+
+        /**
+         * Three candidates of a majority that was only just there, two of five members in quarantine, tried in vain 1,011 times: each gave up what
+         * kept the next one from the lease, and had it try again in the same moment of the same turn.
+         */
+        @Test
+        void isTriedForAtRandomWhenManyHaveTriedInVain() {
+            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            List<Long> pauses = new ArrayList<>();
+            Now now = at(1);
+            for (int attempts = 1; attempts <= 20; attempts++) {
+                waiting.onOwnerSeen("r", RIVAL, LEASE, now, out);
+                refuse(out.requests.get(0).ballot(), now);
+                waiting.onOwnerGone("r", RIVAL, now, out);
+                out.requests.clear();
+                Now due = new Now(waiting.nextWakeNanos().getAsLong(), now.wallMillis());
+                pauses.add(due.nanos() - now.nanos());
+                waiting.onTime(due, out);
+                now = due;
+            }
+            assertThat(pauses.subList(0, 2)).containsOnly(pauses.get(0));
+            assertThat(pauses.subList(2, 20)).doesNotHaveDuplicates().allMatch(pause -> pause < 520 * MILLI);
+        }
+
+        private void refuse(Ballot ballot, Now now) {
+            AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, RIVAL), LEASE);
+            for (int acceptor = 2; acceptor < 5; acceptor++) {
+                waiting.onResponse(
+                        acceptor, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), now, out);
+            }
+        }
     }
 
     @Nested

@@ -185,11 +185,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, fa881aca6c571e7694283f0e2cd8dbaeb651ce3afa02a8fba5876b7b506d9258",
-        "2, adec48756e585e9f698cf106cafe96da38ab78395d3ade45ea7c3541f49c3757",
+        "1, f679c9cd6399f341be8467ce409ab9719fff0ff5989d7f0e9bdccb71c0fd68af",
+        "2, 5229eb8b9dc36261fe46238baa5d8e0925ce793c92ef0445880ec6c087d639a2",
         "5, a72560b27a1df8cf1d7779637eac7a7325fac045fecc4a4235c66919b525ae94",
-        "8, 1c96bb05db8e74537aae1e36d6667b44d992559895c5c20e546dd3de9f75d58c",
-        "13, 4bea92c07d08858ff97e947b5a773ef3d20d577ecdd0eccd39d55fbc325dd2e1"
+        "8, 6fe8183ebed42495b3994886335ffd598eb0ffbf919d2f6c89009c2c93267242",
+        "13, 4345a94d1ffee34dd8cb7000e0720619aacbcda119cdc7442a10a0a71d59cbc1"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
