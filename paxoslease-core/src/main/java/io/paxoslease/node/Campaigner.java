@@ -136,6 +136,9 @@ final class Campaigner {
     void onResponse(Candidacy candidacy, int acceptor, Response response, Now now, Output out) {
         settle(candidacy, now, out);
         boolean current = response.ballot().equals(candidacy.attempt);
+        if (current && response instanceof PrepareResponse == candidacy.preparing) {
+            candidacy.answeredBy |= 1L << acceptor;
+        }
         boolean rejected = current && isRejection(response);
         if (rejected) {
             candidacy.rejectedBy |= 1L << acceptor;
@@ -240,8 +243,10 @@ final class Campaigner {
                     majority.onSilence(candidacy, out);
                     candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
-                    roundTrips.noteTimeOut(
-                            candidacy.roundTripNanos, candidacy.roundEndsNanos - candidacy.roundBeganNanos);
+                    if (Long.bitCount(candidacy.answeredBy) < proposer.cell().majority()) {
+                        roundTrips.noteTimeOut(
+                                candidacy.roundTripNanos, candidacy.roundEndsNanos - candidacy.roundBeganNanos);
+                    }
                     proposer.giveUp(candidacy.resource, now, out.effects);
                     apply(candidacy, now, out);
                 }
@@ -334,6 +339,7 @@ final class Campaigner {
     }
 
     private void beginRound(Candidacy candidacy, Now now) {
+        candidacy.answeredBy = 0;
         candidacy.roundBeganNanos = now.nanos();
         candidacy.roundTripNanos = roundTrips.meanNanos();
         candidacy.roundEndsNanos = now.nanos() + patience.roundNanos(candidacy.firstClaim().tenure, now);

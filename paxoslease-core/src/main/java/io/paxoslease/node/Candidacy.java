@@ -81,6 +81,9 @@ final class Candidacy extends TimerHeap.Timer {
     @Nullable
     Hint met;
 
+    /** TRYING, EXTENDING: a bit for each acceptor that answered in the round in flight. */
+    long answeredBy;
+
     /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */
     long rejectedBy;
 

@@ -303,6 +303,40 @@ class LeaseEngineTests {
             assertThat(engine.nextWakeNanos().getAsLong()).isBetween(at(2).nanos(), at(12).nanos());
         }
 
+        /** Where two of five were silent, each collision of two candidates had the next round last twice as long, up to a second. */
+        @Test
+        void thatAMajorityAnsweredIsNoReasonToGiveTheNextMoreTime() {
+            LeaseEngine five = engine(SELF, new Cell("cell", List.of("n", "n2", "n3", "n4", "n5")), true);
+            Now now = at(1);
+            five.submit(Claim.standing("r", LEASE, 0), now, out);
+            for (int attempts = 1; attempts <= 5; attempts++) {
+                Ballot ballot = out.requests.get(0).ballot();
+                long higher = ballot.counter() + 1;
+                five.onResponse(
+                        1,
+                        attempts == 1
+                                ? new ProposeResponse("r", ballot, true, ballot.counter(), null)
+                                : new PrepareResponse("r", ballot, true, ballot.counter(), null),
+                        now,
+                        out);
+                for (int acceptor = 2; acceptor < 4; acceptor++) {
+                    five.onResponse(
+                            acceptor,
+                            attempts == 1
+                                    ? new ProposeResponse("r", ballot, false, higher, null)
+                                    : new PrepareResponse("r", ballot, false, higher, null),
+                            now,
+                            out);
+                }
+                Now end = new Now(five.nextWakeNanos().getAsLong(), now.wallMillis());
+                assertThat(end.nanos() - now.nanos()).isEqualTo(RoundTrips.SHORTEST_ROUND_NANOS);
+                five.onTime(end, out);
+                out.requests.clear();
+                now = new Now(five.nextWakeNanos().getAsLong(), now.wallMillis());
+                five.onTime(now, out);
+            }
+        }
+
         @Test
         void thatIsLongerThanItsUserWaitsIsTheReason() {
             Claim claim = Claim.patient("r", LEASE, at(20).nanos());
