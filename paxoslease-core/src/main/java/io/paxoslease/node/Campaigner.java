@@ -137,7 +137,7 @@ final class Campaigner {
         settle(candidacy, now, out);
         boolean current = response.ballot().equals(candidacy.attempt);
         if (current && response instanceof PrepareResponse == candidacy.preparing) {
-            candidacy.answeredBy |= 1L << acceptor;
+            noteAnswer(candidacy, acceptor, now);
         }
         boolean rejected = current && isRejection(response);
         if (rejected) {
@@ -150,6 +150,19 @@ final class Campaigner {
         if (rejected) {
             majority.askTheRest(candidacy, out);
         }
+    }
+
+    /** It does not matter which answer: while candidates get in each other's way, refusals are all that tells how far the others are. */
+    private void noteAnswer(Candidacy candidacy, int acceptor, Now now) {
+        boolean known = isAnswered(candidacy);
+        candidacy.answeredBy |= 1L << acceptor;
+        if (!known && isAnswered(candidacy)) {
+            roundTrips.note(candidacy.roundBeganNanos, now);
+        }
+    }
+
+    private boolean isAnswered(Candidacy candidacy) {
+        return Long.bitCount(candidacy.answeredBy) >= proposer.cell().majority();
     }
 
     private boolean isRejection(Response response) {
@@ -243,7 +256,7 @@ final class Campaigner {
                     majority.onSilence(candidacy, out);
                     candidacy.roundEndsNanos = now.nanos() + candidacy.roundEndsNanos - candidacy.roundBeganNanos;
                 } else if (now.hasReached(candidacy.roundEndsNanos)) {
-                    if (Long.bitCount(candidacy.answeredBy) < proposer.cell().majority()) {
+                    if (!isAnswered(candidacy)) {
                         roundTrips.noteTimeOut(
                                 candidacy.roundTripNanos, candidacy.roundEndsNanos - candidacy.roundBeganNanos);
                     }
@@ -439,14 +452,15 @@ final class Campaigner {
             candidacy.preparing = true;
         } else if (request instanceof ProposeRequest && candidacy.preparing) {
             candidacy.preparing = false;
-            roundTrips.note(candidacy.roundBeganNanos, now);
             beginRound(candidacy, now);
         }
     }
 
     /** The first claim has its lease, or has it for longer. */
     private void onWon(Candidacy candidacy, Tenure tenure, boolean extended, Now now, Output out) {
-        noteWin(candidacy, now);
+        if (!candidacy.thrifty) {
+            majority.learn(candidacy.acceptedBy, now);
+        }
         out.attemptEnded(candidacy.resource, AttemptListener.Outcome.SUCCESS, null);
         Claim claim = candidacy.firstClaim();
         claim.tenure = tenure;
@@ -459,13 +473,6 @@ final class Campaigner {
                         ? new Notice.Extended(claim, tenure, tookNanos)
                         : new Notice.Acquired(claim, tenure, tookNanos));
         candidacy.hint(new Hint(self, tenure.deadline().nanos()), out);
-    }
-
-    private void noteWin(Candidacy candidacy, Now now) {
-        roundTrips.note(candidacy.roundBeganNanos, now);
-        if (!candidacy.thrifty) {
-            majority.learn(candidacy.acceptedBy, now);
-        }
     }
 
     private void hold(Candidacy candidacy, Tenure tenure, Now now) {

@@ -81,7 +81,7 @@ final class Candidacy extends TimerHeap.Timer {
     @Nullable
     Hint met;
 
-    /** TRYING, EXTENDING: a bit for each acceptor that answered in the round in flight. */
+    /** A bit for each acceptor that answered in the round in flight, or in the last one. */
     long answeredBy;
 
     /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */

@@ -337,6 +337,21 @@ class LeaseEngineTests {
             }
         }
 
+        /** Where all that far members answered were refusals, rounds and back-offs stayed as short as among neighbours. */
+        @Test
+        void whatAMajorityTakesToRefuseTellsHowMuchTimeTheNextNeeds() {
+            LeaseEngine five = engine(SELF, new Cell("cell", List.of("n", "n2", "n3", "n4", "n5")), false);
+            five.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            for (int acceptor = 1; acceptor <= 3; acceptor++) {
+                five.onResponse(
+                        acceptor, new PrepareResponse("r", ballot, false, ballot.counter() + 1, null), at(41), out);
+            }
+            Now next = new Now(five.nextWakeNanos().getAsLong(), at(41).wallMillis());
+            five.onTime(next, out);
+            assertThat(five.nextWakeNanos().getAsLong() - next.nanos()).isGreaterThan(80 * MILLI);
+        }
+
         @Test
         void thatIsLongerThanItsUserWaitsIsTheReason() {
             Claim claim = Claim.patient("r", LEASE, at(20).nanos());

@@ -185,11 +185,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, f679c9cd6399f341be8467ce409ab9719fff0ff5989d7f0e9bdccb71c0fd68af",
-        "2, 1f90de1c2ea57984be76dd987bedb84231667d6f35626c2741a1d1802d3e63ac",
-        "5, a72560b27a1df8cf1d7779637eac7a7325fac045fecc4a4235c66919b525ae94",
-        "8, 56b2df9c87cbc524cc2c0b387ca4cebc94214f2cc459ccc6602baa563fa57ebc",
-        "13, 4c0d5addb8b9e781b503377ee1ea3d359b469492fbc61f4398cad2c8d233bd2a"
+        "1, fc7fe8e5a82d0fa3b73589c461fc849dd128ecdceca034bd36e39946c6d34446",
+        "2, 58bdc314add795fd2e024538284127f4a9d72f02a4c8632d7d2af59d75862bdf",
+        "5, 76313dc634c1ca5e24f1f798d33b655d0890ed181b55eb1bf849a58b4154badf",
+        "8, 14adc6c2c79b415b8cdc4a4ff954ec0deefbec067aefa3fc55b59a048cd5516e",
+        "13, 1753efe68e3381b484140cc85372669bea6874a0f055bdd4492ef39632d301ec"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
