@@ -30,6 +30,9 @@ final class Campaigner {
     /** After so many attempts in vain, whoever gives up is taken for another that tries in vain. */
     private static final int MANY_IN_VAIN = 3;
 
+    /** How often the back-off then grows: with a longer one nobody would get a lease that others take again and again. */
+    private static final int MOST_BACK_OFFS = 4;
+
     private final Incarnation self;
     private final Proposer proposer;
     private final boolean oneRoundTrip;
@@ -221,7 +224,8 @@ final class Campaigner {
             if (candidacy.vain < MANY_IN_VAIN) {
                 candidacy.failures = 0;
             } else {
-                pause += patience.backOffNanos(new Outcome.Outbid(), candidacy.vain - MANY_IN_VAIN + 1);
+                int backOffs = Math.min(MOST_BACK_OFFS, candidacy.vain - MANY_IN_VAIN + 1);
+                pause += patience.backOffNanos(new Outcome.Outbid(), backOffs);
             }
             await(candidacy, now.nanos() + pause + candidacy.firstClaim().yieldNanos);
         }
@@ -532,6 +536,10 @@ final class Campaigner {
             Hint hint = new Hint(blocked.holder(), now.nanos() + blocked.freeInNanos());
             candidacy.hint(hint, out);
             candidacy.failures = 0;
+            Hint before = candidacy.met;
+            if (before != null && before.isPast(now) && before.owner().equals(blocked.holder())) {
+                candidacy.vain = 0;
+            }
             if (claim.kind == Claim.Kind.ONCE) {
                 end(candidacy, claim, now, out);
                 out.notices.add(new Notice.Unavailable(claim, candidacy.lastReason));
