@@ -30,7 +30,7 @@ final class Campaigner {
     /** After so many attempts in vain, whoever gives up is taken for another that tries in vain. */
     private static final int MANY_IN_VAIN = 3;
 
-    /** How often the back-off then grows: with a longer one nobody would get a lease that others take again and again. */
+    /** How often the back-off then grows: with longer ones nobody else would get a lease that some take again and again. */
     private static final int MOST_BACK_OFFS = 4;
 
     private final Incarnation self;
@@ -224,8 +224,7 @@ final class Campaigner {
             if (candidacy.vain < MANY_IN_VAIN) {
                 candidacy.failures = 0;
             } else {
-                int backOffs = Math.min(MOST_BACK_OFFS, candidacy.vain - MANY_IN_VAIN + 1);
-                pause += patience.backOffNanos(new Outcome.Outbid(), backOffs);
+                pause += patience.amongOthersInVainNanos(Math.min(MOST_BACK_OFFS, candidacy.vain - MANY_IN_VAIN + 1));
             }
             await(candidacy, now.nanos() + pause + candidacy.firstClaim().yieldNanos);
         }

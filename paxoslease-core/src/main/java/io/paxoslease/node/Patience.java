@@ -85,6 +85,14 @@ final class Patience {
     }
 
     /**
+     * How long to wait beyond one's turn when somebody gave up who may have tried in vain, too. Half of the times not at all: it may have been an owner,
+     * and whoever takes the lease again and again waits for nobody.
+     */
+    long amongOthersInVainNanos(int failures) {
+        return random.nextBoolean() ? 0 : backOffNanos(new Outcome.Outbid(), failures);
+    }
+
+    /**
      * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in an order
      * that all draw alike and that is another one for each resource and each life of an owner. The owner itself has no turn.
      */

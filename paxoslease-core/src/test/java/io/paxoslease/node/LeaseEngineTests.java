@@ -21,6 +21,7 @@ import io.paxoslease.protocol.Timing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
@@ -525,8 +526,11 @@ class LeaseEngineTests {
                 now = due;
             }
             assertThat(pauses.subList(0, 2)).containsOnly(pauses.get(0));
-            // Not for long: a lease that others take again and again was taken by nobody else for 16 s.
-            assertThat(pauses.subList(2, 20)).doesNotHaveDuplicates().allMatch(pause -> pause < 20 * MILLI);
+            assertThat(new HashSet<>(pauses.subList(2, 20))).hasSizeGreaterThan(6);
+            // Not for long, nor always: a lease that others take again and again was taken by nobody else for 16 s.
+            assertThat(pauses.subList(2, 20))
+                    .allMatch(pause -> pause < 20 * MILLI)
+                    .contains(pauses.get(0));
         }
 
         /** Who is in its quarantine hears of no extension: it meets its owner again and again, and was half a second late when that gave up. */
