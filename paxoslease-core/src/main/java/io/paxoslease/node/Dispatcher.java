@@ -119,10 +119,12 @@ final class Dispatcher implements AutoCloseable {
      * another may be quicker than listeners that are told of each, and the heap would fill. What runs here does not wait for itself.
      */
     void awaitRoom(long atMostNanos) {
+        if (tasks.size() <= MANY_WAITING || workers.contains(Thread.currentThread())) {
+            return;
+        }
         long began = System.nanoTime();
         while (tasks.size() > MANY_WAITING
                 && System.nanoTime() - began < atMostNanos
-                && !workers.contains(Thread.currentThread())
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(this, NAP_NANOS);
         }
