@@ -31,8 +31,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -437,6 +439,43 @@ class LeaseConcurrencyTests {
 
         private CompletableFuture<Optional<Lease>> next() {
             return node.tryAcquireAsync("job", TIME).toCompletableFuture();
+        }
+    }
+
+    /** The heap would fill with what listeners are still to be told. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoTakesOneLeaseAfterAnotherWaitsForListenersThatAreFarBehind(boolean patient) throws Exception {
+        AtomicBoolean waited = new AtomicBoolean();
+        LeaseNode node = standalone(() -> START);
+        node.addListener(transition -> {
+            for (int i = 0; i < 20_000 && !waited.get(); i++) {
+                Thread.onSpinWait();
+            }
+        });
+        // Each lease is two pieces of news.
+        Thread taking = new Thread(() -> {
+            for (int i = 0; i < Dispatcher.MANY_WAITING && !waited.get(); i++) {
+                String name = "lease-" + i;
+                assertThat(patient ? acquired(node, name) : node.tryAcquire(name, TIME))
+                        .isPresent();
+            }
+        });
+        taking.start();
+        while (taking.isAlive() && !waited.get()) {
+            waited.set(LockSupport.getBlocker(taking) instanceof Dispatcher);
+        }
+        boolean hasWaited = waited.getAndSet(true);
+        taking.join();
+        node.close();
+        assertThat(hasWaited).isTrue();
+    }
+
+    private static Optional<Lease> acquired(LeaseNode node, String name) {
+        try {
+            return Optional.of(node.acquire(name, TIME, TIME));
+        } catch (InterruptedException | LeaseUnavailableException failure) {
+            return Optional.empty();
         }
     }
 
