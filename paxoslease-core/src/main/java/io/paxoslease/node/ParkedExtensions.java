@@ -164,6 +164,7 @@ final class ParkedExtensions {
         candidacies.enter(candidacy, State.EXTENDING);
         candidacy.attempt = extension.ballot;
         candidacy.acceptedBy = extension.acceptedBy;
+        candidacy.answeredBy = extension.acceptedBy;
         candidacy.attemptBeganNanos = extension.round.beganNanos;
         candidacy.roundBeganNanos = extension.round.beganNanos;
         candidacy.roundEndsNanos = extension.round.endsNanos;

@@ -1474,6 +1474,44 @@ class LeaseEngineTests {
     @Nested
     class AnExtensionThatFails {
 
+        /** The acceptances that came while the lease was parked were forgotten, so that it took each such round for one without a majority. */
+        @Test
+        void isNoReasonToGiveOthersMoreTimeIfAMajorityAnswered() {
+            LeaseEngine three = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), true);
+            Claim claim = Claim.once("r", LEASE, LEASE);
+            Output first = new Output();
+            three.submit(claim, at(1), first);
+            Ballot won = first.requests.get(0).ballot();
+            for (int acceptor = 0; acceptor < 2; acceptor++) {
+                three.onResponse(
+                        acceptor, new ProposeResponse("r", won, true, won.counter(), null), at(1), new Output());
+            }
+            three.autoExtend(claim, at(1), new Output());
+
+            int failed = 0;
+            for (long millis = 2; millis < 9_000; millis++) {
+                Output event = new Output();
+                three.onTime(at(millis), event);
+                for (Request request : event.requests) {
+                    failed++;
+                    Ballot ballot = request.ballot();
+                    long higher = ballot.counter() + 1;
+                    three.onResponse(
+                            0,
+                            new ProposeResponse("r", ballot, true, ballot.counter(), null),
+                            at(millis),
+                            new Output());
+                    three.onResponse(
+                            1, new ProposeResponse("r", ballot, false, higher, null), at(millis), new Output());
+                }
+            }
+            assertThat(failed).isGreaterThanOrEqualTo(3);
+
+            three.withdraw(claim, at(9_000), new Output());
+            three.submit(Claim.standing("other", LEASE, 0), at(9_000), new Output());
+            assertThat(three.nextWakeNanos()).hasValue(at(9_000).nanos() + RoundTrips.SHORTEST_ROUND_NANOS);
+        }
+
         /** The last chance came after two round trips, of the second that each was expected to take after an outage. */
         @Test
         void isTriedAgainInTimeWhereAnswersAreExpectedToTakeLong() {
