@@ -469,6 +469,7 @@ final class Campaigner {
         claim.tenure = tenure;
         candidacy.failures = 0;
         candidacy.vain = 0;
+        candidacy.met = null;
         hold(candidacy, tenure, now);
         long tookNanos = now.nanos() - candidacy.attemptBeganNanos;
         out.notices.add(

@@ -443,8 +443,9 @@ class LeaseEngineTests {
             return out.requests.get(0);
         }
 
-        private void isMet(Incarnation owner) {
-            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+        private Claim isMet(Incarnation owner) {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            waiting.submit(claim, at(1), out);
             Ballot ballot = out.requests.get(0).ballot();
             AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, owner), LEASE);
             for (int acceptor = 2; acceptor < 5; acceptor++) {
@@ -452,6 +453,7 @@ class LeaseEngineTests {
                         acceptor, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(2), out);
             }
             assertThat(waiting.nextWakeNanos().getAsLong()).isGreaterThanOrEqualTo(at(2).nanos() + LEASE);
+            return claim;
         }
 
         /**
@@ -476,6 +478,29 @@ class LeaseEngineTests {
             waiting.onOwnerGone("r", new Incarnation("n3", 3), at(21), out);
             waiting.onOwnerGone("r", RIVAL, at(22), out);
             assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
+        }
+
+        /** Whom it had met was said to lead again when somebody else gave up, though this node had led meanwhile. */
+        @Test
+        void isNotThatOfWhomItMetBeforeItHadTheLeaseItself() {
+            Claim claim = isMet(new Incarnation("n3", 3));
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(10), out);
+            waiting.onOwnerGone("r", RIVAL, at(12), out);
+            Ballot ballot = nextRequest().ballot();
+            for (int acceptor = 0; acceptor < 3; acceptor++) {
+                waiting.onResponse(
+                        acceptor, new PrepareResponse("r", ballot, true, ballot.counter(), null), at(20), out);
+            }
+            for (int acceptor = 0; acceptor < 3; acceptor++) {
+                waiting.onResponse(
+                        acceptor, new ProposeResponse("r", ballot, true, ballot.counter(), null), at(21), out);
+            }
+            assertThat(claim.tenure).isNotNull();
+
+            waiting.resign(claim, at(22), out);
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(23), out);
+            waiting.onOwnerGone("r", RIVAL, at(24), out);
+            assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", null));
         }
 
         private void isAloneWhenItSees(Incarnation owner) {
