@@ -1,5 +1,6 @@
 package io.paxoslease.node;
 
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.ProposeResponse;
@@ -30,6 +31,7 @@ final class LeaseEngine {
     /** After how many parked leases no others are looked for in one event. */
     private static final int PARKED_PER_EVENT = 512;
 
+    private final Incarnation self;
     private final Proposer proposer;
     private final boolean oneRoundTrip;
     private final TimerHeap timers = new TimerHeap();
@@ -41,6 +43,7 @@ final class LeaseEngine {
 
     LeaseEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
+        this.self = self;
         this.proposer = proposer;
         this.oneRoundTrip = oneRoundTrip;
         RoundTrips roundTrips = new RoundTrips(roundTimeoutNanos);
@@ -259,6 +262,22 @@ final class LeaseEngine {
         Candidacy candidacy = candidacies.active(resource);
         if (candidacy != null) {
             candidacy.told = Majority.EVERYBODY;
+        }
+    }
+
+    /** Whether a ballot of this node is that of a lease that is over. Safe to call without the lock. */
+    boolean isOver(String resource, Ballot ballot) {
+        return ballot.owner().equals(self) && !knows(resource);
+    }
+
+    /**
+     * X6. This node's acceptor told another node of a lease of this one. Where that was given up before it was noted that the other wants it, the
+     * other was not told, and would wait for the end of what is over.
+     */
+    void onRivalRefused(String resource, Ballot ballot, Output out) {
+        begin(out);
+        if (isOver(resource, ballot)) {
+            out.send(new ReleaseRequest(resource, ballot), Majority.EVERYBODY);
         }
     }
 

@@ -40,12 +40,17 @@ final class PeerRequests {
             answer(requests.subList(from, Math.min(requests.size(), from + REQUESTS_AT_ONCE)), arrived, responses);
         }
         for (int i = 0; i < requests.size(); i++) {
-            if (engine.cares(requests.get(i).resource())) {
+            if (isWorthAStep(requests.get(i).resource(), responses.get(i))) {
                 loop.run((now, output) -> hint(requests, responses, now, output));
                 break;
             }
         }
         return responses;
+    }
+
+    private boolean isWorthAStep(String resource, @Nullable Response response) {
+        AcceptedLease lease = response == null ? null : response.lease();
+        return engine.cares(resource) || (lease != null && engine.isOver(resource, lease.ballot()));
     }
 
     private void answer(List<Request> requests, Now arrived, List<@Nullable Response> responses) {
@@ -77,7 +82,11 @@ final class PeerRequests {
                 continue;
             }
             engine.onRival(request.resource());
-            if (responses.get(i) instanceof ProposeResponse response && response.accepted()) {
+            Response response = responses.get(i);
+            AcceptedLease lease = response == null ? null : response.lease();
+            if (lease != null) {
+                engine.onRivalRefused(request.resource(), lease.ballot(), output);
+            } else if (response instanceof ProposeResponse proposal && proposal.accepted()) {
                 hint(request.resource(), now, output);
             }
         }

@@ -12,7 +12,9 @@ import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +40,9 @@ class AskingAMajorityTests {
     private final InProcessNetwork network = new InProcessNetwork(CELL, deliveries::add);
     private final Map<String, LeaseNode> nodes = new TreeMap<>();
     private final List<String> heard = new ArrayList<>();
+    /** What happens while a node handles what it hears next. */
+    private final Map<String, Map<Integer, Runnable>> meanwhile = new HashMap<>();
+
     private Now now = new Now(0, 1_800_000_000_000L);
 
     @BeforeEach
@@ -102,7 +107,8 @@ class AskingAMajorityTests {
                         : request instanceof ReleaseRequest ? "release" : "prepare";
                 heard.add(id + " " + type + " " + request.ballot().owner().nodeId());
             }
-            return node.onRequests(requests);
+            Map<Integer, Runnable> events = meanwhile.remove(id);
+            return node.onRequests(events == null ? requests : new Interrupted(requests, events));
         }
 
         @Override
@@ -118,6 +124,29 @@ class AskingAMajorityTests {
         @Override
         public long quarantineRemainingNanos() {
             return node.quarantineRemainingNanos();
+        }
+    }
+
+    /** Requests whose handling is interrupted: something happens before one is looked at for the n-th time. */
+    private static final class Interrupted extends AbstractList<Request> {
+        private final List<Request> requests;
+        private final Map<Integer, Runnable> events;
+        private int looks;
+
+        Interrupted(List<Request> requests, Map<Integer, Runnable> events) {
+            this.requests = requests;
+            this.events = events;
+        }
+
+        @Override
+        public Request get(int index) {
+            events.getOrDefault(++looks, () -> {}).run();
+            return requests.get(index);
+        }
+
+        @Override
+        public int size() {
+            return requests.size();
         }
     }
 
@@ -281,5 +310,25 @@ class AskingAMajorityTests {
                 }
             }
         }
+    }
+
+    /** It was noted as somebody who wants the lease when that had been given up already, and waited for the rest of its time. */
+    @Test
+    void whoeverIsRefusedAsTheLeaseIsGivenUpIsToldOfThat() throws Exception {
+        learnsWhomToAsk("n1");
+        List<CompletableFuture<Optional<Lease>>> taken = new ArrayList<>();
+        Runnable takes = () -> taken.add(asks("n1"));
+        Runnable gives = () -> {
+            deliver();
+            got(taken.get(0)).orElseThrow().release();
+        };
+        meanwhile.put("n1", Map.of(2, takes, 3, gives));
+
+        FutureTask<Lease> answer = waits("n3");
+        deliver();
+        assertThat(heard).containsSubsequence("n1 propose n3", "n2 propose n1", "n2 propose n3", "n2 release n1");
+        pass(20);
+        assertThat(holds("n3")).isTrue();
+        answer.get(10, TimeUnit.SECONDS).release();
     }
 }
