@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -34,6 +32,13 @@ class LinkTests {
         assertThat(broken).isEmpty();
     }
 
+    /** A link to the second of two leads to the first. */
+    @Test
+    void noPageHasTwoHeadingsOfTheSameAnchor() {
+        Documents.markdown()
+                .forEach((name, path) -> assertThat(anchors(path)).as(name).doesNotHaveDuplicates());
+    }
+
     private static boolean leadsSomewhere(Path from, String link) {
         int hash = link.indexOf('#');
         String file = hash < 0 ? link : link.substring(0, hash);
@@ -42,8 +47,8 @@ class LinkTests {
     }
 
     /** Headings as GitHub makes anchors of them. */
-    private static Set<String> anchors(Path path) {
-        Set<String> anchors = new HashSet<>();
+    private static List<String> anchors(Path path) {
+        List<String> anchors = new ArrayList<>();
         Matcher heading = HEADING.matcher(prose(path));
         while (heading.find()) {
             anchors.add(heading.group(1)
