@@ -19,6 +19,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.ByteArrayResource;
@@ -74,6 +75,20 @@ class ConfigurationPageTests {
             }
         }
         assertThat(examples).isGreaterThan(5);
+    }
+
+    @Test
+    void idsOfMembersMayHaveDotsAndUnderscoresWithoutBrackets() {
+        StandardEnvironment environment = new StandardEnvironment();
+        Map<String, Object> source = new TreeMap<>();
+        for (String key : List.of(".node-1.example.com", ".Node_2", ".node:3", "[node:4]")) {
+            source.put("paxoslease.members" + key, "http://localhost:8080");
+        }
+        environment.getPropertySources().addFirst(new MapPropertySource("ids", source));
+        assertThat(Binder.get(environment)
+                        .bindOrCreate("paxoslease", PaxosLeaseProperties.class)
+                        .members())
+                .containsOnlyKeys("node-1.example.com", "Node_2", "node3", "node:4");
     }
 
     private static void requireValid(String yaml) throws IOException {
