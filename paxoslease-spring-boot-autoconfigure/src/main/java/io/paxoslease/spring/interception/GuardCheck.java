@@ -51,15 +51,23 @@ final class GuardCheck {
     /** What beans have in common that need one check: a proxy made of interfaces tells nothing of the class behind it, nor of its advice. */
     private record Checked(Class<?> type, Class<?> proxy, boolean guarded) {}
 
-    /** Fails if Spring calls an annotated method of a bean on the bean itself, when it is initialized or destroyed. */
+    /** Fails if an annotated method of a bean is called on the bean itself: by Spring when it is initialized or destroyed, or by Camel. */
     void refuseCallbacks(String beanName, Class<?> type) {
         refuseCallbacksOfTheDefinition(beanName, type);
         if (!withoutCallbacks.contains(type)) {
             methodsOf(type, method -> StartUpCalls.isCallback(method, type)).forEach(method -> {
                 throw calledOnTheBeanItself(method, beanName);
             });
+            methodsOf(type, method -> GuardedMethods.isCalledByCamel(method) && isMeant(method, type))
+                    .forEach(method -> {
+                        throw calledByCamel(method, beanName);
+                    });
             withoutCallbacks.add(type);
         }
+    }
+
+    private boolean isMeant(Method method, Class<?> type) {
+        return GuardedMethods.isGuarded(type) || methods.isGuarded(method, type);
     }
 
     private static Set<Method> methodsOf(Class<?> type, ReflectionUtils.MethodFilter which) {
@@ -87,6 +95,15 @@ final class GuardCheck {
                 "Spring calls it on the bean itself and not on its proxy, so that it would run on every node",
                 "Call LeaseManager.acquire inside the method, or do the work in a listener of LeaseAcquiredEvent or"
                         + " LeaseLostEvent.");
+    }
+
+    private static UnguardableMethodException calledByCamel(Method method, String beanName) {
+        return GuardedMethods.unguardable(
+                method,
+                beanName,
+                "Camel calls methods with @Consume on the bean itself and not on its proxy, so that it would run on every node",
+                "Have a route call the bean by its name, which gets the proxy; if the annotation is on the class, it may be moved to"
+                        + " the methods that need it.");
     }
 
     /** Fails unless all that is annotated is guarded; remembers the leases. */

@@ -43,6 +43,9 @@ final class GuardedMethods {
     /** By its name, because applications without messages do not have it. */
     private static final String MESSAGE_MAPPING = "org.springframework.messaging.handler.annotation.MessageMapping";
 
+    /** Likewise for Camel. */
+    private static final String CAMEL_CONSUME = "org.apache.camel.Consume";
+
     private static final String KOTLIN_FLOW = "kotlinx.coroutines.flow.Flow";
 
     private final StringValueResolver resolver;
@@ -79,6 +82,11 @@ final class GuardedMethods {
     /** Whether a container hands it messages, whoever leads: Kafka's, Rabbit's and JMS's listeners are all marked so. */
     static boolean isMessageListener(Method method) {
         return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(MESSAGE_MAPPING);
+    }
+
+    /** Whether Camel has it take messages, which it gives to the bean as it is before there is a proxy. */
+    static boolean isCalledByCamel(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(CAMEL_CONSUME);
     }
 
     /**

@@ -25,6 +25,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import kotlin.coroutines.Continuation;
+import org.apache.camel.Consume;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -442,6 +443,45 @@ class StartUpFailureTests {
     @Test
     void acceptsCallbacksOfAGuardedClass() {
         assertStartsWith(GuardedAndInitialized.class);
+    }
+
+    static class Consuming {
+        @Consume("direct:orders")
+        @LeaderOnly
+        public void take(String order) {}
+    }
+
+    @LeaderOnly
+    static class ConsumingByTheClass {
+        @Consume("direct:orders")
+        public void take(String order) {}
+    }
+
+    static class ConsumingAbove {
+        @Consume("direct:orders")
+        public void take(String order) {}
+    }
+
+    @LeaderOnly
+    static class AnnotatedBelowAConsumer extends ConsumingAbove {
+        public void work() {}
+    }
+
+    /** It takes the bean before there is a proxy. */
+    @ParameterizedTest
+    @ValueSource(classes = {Consuming.class, ConsumingByTheClass.class, AnnotatedBelowAConsumer.class})
+    void refusesWhatCamelCallsOnTheBeanItself(Class<?> bean) {
+        startingWith(bean).hasMessageContaining(".take(String)").hasMessageContaining("Camel");
+    }
+
+    static class ConsumingBesides extends ConsumingAbove {
+        @LeaderOnly
+        public void work() {}
+    }
+
+    @Test
+    void acceptsWhatCamelCallsBesideAGuardedMethod() {
+        assertStartsWith(ConsumingBesides.class);
     }
 
     static class Opened {
