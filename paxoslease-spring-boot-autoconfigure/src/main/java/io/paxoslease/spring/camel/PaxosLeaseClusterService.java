@@ -1,5 +1,6 @@
 package io.paxoslease.spring.camel;
 
+import io.paxoslease.node.LeaseListener;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseTransition;
 import java.util.Map;
@@ -16,6 +17,7 @@ import org.apache.camel.support.cluster.AbstractCamelClusterService;
 public final class PaxosLeaseClusterService extends AbstractCamelClusterService<PaxosLeaseClusterView> {
 
     private final LeaseNode node;
+    private final LeaseListener listener = this::onTransition;
     private final Map<String, PaxosLeaseClusterView> views = new ConcurrentHashMap<>();
 
     /**
@@ -26,7 +28,20 @@ public final class PaxosLeaseClusterService extends AbstractCamelClusterService<
     public PaxosLeaseClusterService(LeaseNode node) {
         super("paxoslease");
         this.node = node;
-        node.addListener(this::onTransition);
+    }
+
+    /** Listens before its views begin. */
+    @Override
+    protected void doStart() throws Exception {
+        node.addListener(listener);
+        super.doStart();
+    }
+
+    /** Forgets the node, which may be a parent context's and go on. */
+    @Override
+    protected void doStop() throws Exception {
+        super.doStop();
+        node.removeListener(listener);
     }
 
     private void onTransition(LeaseTransition transition) {

@@ -7,6 +7,7 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.bounded.LocalCell;
 import io.paxoslease.spring.camel.PaxosLeaseClusterService;
+import java.lang.ref.WeakReference;
 import org.apache.camel.cluster.CamelClusterService;
 import org.apache.camel.component.consul.springboot.cluster.ConsulClusterServiceAutoConfiguration;
 import org.apache.camel.component.file.cluster.FileLockClusterService;
@@ -102,6 +103,25 @@ class PaxosLeaseCamelAutoConfigurationTests {
                     assertThat(node.election("alone").isLeader()).isFalse();
                     assertThat(node.election("shared").isLeader()).isTrue();
                 });
+    }
+
+    /** The node may be a parent context's and go on. */
+    @Test
+    void nothingIsKeptOfAServiceThatWasStopped() {
+        try (LeaseNode node = LocalCell.standalone()) {
+            WeakReference<PaxosLeaseClusterService> stopped = startAndStop(node);
+            await().until(() -> {
+                System.gc();
+                return stopped.get() == null;
+            });
+        }
+    }
+
+    private static WeakReference<PaxosLeaseClusterService> startAndStop(LeaseNode node) {
+        PaxosLeaseClusterService service = new PaxosLeaseClusterService(node);
+        service.start();
+        service.stop();
+        return new WeakReference<>(service);
     }
 
     @Test
