@@ -150,9 +150,9 @@ final class GuardCheck {
     private static void warnOfLosses(GuardedMethod guarded, Method method, String beanName, Class<?> type) {
         if (guarded.otherwise() == Otherwise.SKIP && GuardedMethods.isMessageListener(method)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
-                    + "' takes messages also where this node does not lead, and skips them there: they are lost. Set"
-                    + " otherwise = Otherwise.THROW and let the broker deliver again, or start the container on"
-                    + " LeaseAcquiredEvent and stop it when the lease ends.");
+                    + "' takes messages also where this node does not lead, and skips them there: they are lost. Start the"
+                    + " container on LeaseAcquiredEvent and stop it when the lease ends; or, if the broker delivers again what"
+                    + " fails, later and to other nodes, set otherwise = Otherwise.THROW. Kafka does not.");
         }
         if (StartUpCalls.isToldOfAnEnd(method, type)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName

@@ -710,7 +710,7 @@ class StartUpFailureTests {
     @ExtendWith(OutputCaptureExtension.class)
     void warnsOfMessagesThatAreLost(CapturedOutput output) {
         assertStartsWith(Skipping.class);
-        assertThat(output).contains("Skipping.take(String)", "message", "Otherwise.THROW");
+        assertThat(output).contains("Skipping.take(String)", "message", "Otherwise.THROW", "Kafka does not");
     }
 
     static class Refusing {
