@@ -4,7 +4,10 @@ import io.paxoslease.protocol.Names;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Published on every node that watches a lease when another node is said to lead, or nobody any more: a hint, never a permission. */
+/**
+ * Published on every node that watches a lease when it knows of another leader than before, which may be itself, or of none any more: a hint, never a
+ * permission.
+ */
 public class LeaderChangedEvent extends LeaseEvent {
 
     private static final long serialVersionUID = 1L;
