@@ -43,13 +43,16 @@ public final class PaxosLeaseSecurityAutoConfiguration {
     /** Before Boot's chain, which matches every request. */
     private static final int ORDER = -50;
 
+    /** Null where there is nothing to open: Spring Security refuses any chain that comes after one of the application's for every request. */
     @Bean
     @Order(ORDER)
     @ConditionalOnBean(SecurityFilterChain.class)
     @ConditionalOnMissingBean(name = "paxosLeaseSecurityFilterChain")
+    @Nullable
     SecurityFilterChain paxosLeaseSecurityFilterChain(
             LeaseNode node, ObjectProvider<CellConfiguration> cell, Environment environment) {
-        return new DefaultSecurityFilterChain(frames(node.settings(), cell.getIfAvailable(), environment));
+        RequestMatcher frames = frames(node.settings(), cell.getIfAvailable(), environment);
+        return frames == null ? null : new DefaultSecurityFilterChain(frames);
     }
 
     /** Beside the chain that Spring Security makes where there is none, because Boot's is excluded. It warns of what it is to ignore. */
@@ -57,9 +60,8 @@ public final class PaxosLeaseSecurityAutoConfiguration {
     @ConditionalOnMissingBean(value = SecurityFilterChain.class, name = "paxosLeaseSecurityFilterChain")
     WebSecurityCustomizer paxosLeaseWebSecurityCustomizer(
             LeaseNode node, ObjectProvider<CellConfiguration> cell, Environment environment) {
-        return isAcceptor(node.settings())
-                ? web -> web.ignoring().requestMatchers(frames(node.settings(), cell.getIfAvailable(), environment))
-                : web -> {};
+        RequestMatcher frames = frames(node.settings(), cell.getIfAvailable(), environment);
+        return frames == null ? web -> {} : web -> web.ignoring().requestMatchers(frames);
     }
 
     /** The same chain is before both servers, and what the application has under that path in its own is not for everybody. */
@@ -68,10 +70,11 @@ public final class PaxosLeaseSecurityAutoConfiguration {
                 != null;
     }
 
-    /** Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
-    private static RequestMatcher frames(NodeSettings node, @Nullable CellConfiguration cell, Environment environment) {
+    /** Null for none. Decided here and not by a condition, which an ahead-of-time processed application could not decide anew. */
+    private static @Nullable RequestMatcher frames(
+            NodeSettings node, @Nullable CellConfiguration cell, Environment environment) {
         if (!isAcceptor(node) || (cell != null && !cell.answersOverHttp())) {
-            return request -> false;
+            return null;
         }
         String basePath = environment.getProperty("paxoslease.endpoint.base-path", "/paxoslease");
         RequestMatcher frames = PathPatternRequestMatcher.withDefaults().matcher(basePath + FrameChannels.PATH);

@@ -418,9 +418,9 @@ class PaxosLeaseActuateAutoConfigurationTests {
 
         @Test
         void leavesBootsOwnChainInPlace() {
-            web.run(context -> assertThat(context.getBeansOfType(SecurityFilterChain.class))
+            web.run(context -> assertThat(context.getBeanNamesForType(SecurityFilterChain.class))
                     .hasSize(2)
-                    .containsKey("paxosLeaseSecurityFilterChain"));
+                    .contains("paxosLeaseSecurityFilterChain"));
         }
 
         @Test
@@ -456,8 +456,9 @@ class PaxosLeaseActuateAutoConfigurationTests {
         }
 
         private static boolean opensThePathOfFrames(ApplicationContext context) {
-            return context.getBean("paxosLeaseSecurityFilterChain", SecurityFilterChain.class)
-                    .matches(new MockHttpServletRequest("POST", "/paxoslease/messages"));
+            SecurityFilterChain chain =
+                    context.getBeansOfType(SecurityFilterChain.class).get("paxosLeaseSecurityFilterChain");
+            return chain != null && chain.matches(new MockHttpServletRequest("POST", "/paxoslease/messages"));
         }
 
         @Test

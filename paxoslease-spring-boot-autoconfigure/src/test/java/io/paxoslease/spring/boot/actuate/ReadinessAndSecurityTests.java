@@ -7,7 +7,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
+import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 class ReadinessAndSecurityTests {
@@ -174,6 +181,27 @@ class ReadinessAndSecurityTests {
     void aNodeWithoutAcceptorOpensNothing() {
         try (TestNode proposerOnly = TestNode.proposerOnly()) {
             TestServer.securedAround(proposerOnly).run(client -> status(client, "/paxoslease/messages", 401));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FirstOfAll {
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        SecurityFilterChain everything(HttpSecurity http) {
+            return http.authorizeHttpRequests(any -> any.anyRequest().authenticated())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+    }
+
+    /** Spring Security refuses a chain that comes after one for any request. */
+    @Test
+    void aStandaloneCellAddsNoChainThatWouldComeTooLate() {
+        try (TestNode standalone = TestNode.standalone()) {
+            TestServer.securedAround(standalone)
+                    .with(FirstOfAll.class)
+                    .run(client -> authorized(client, "/orders", 200));
         }
     }
 
