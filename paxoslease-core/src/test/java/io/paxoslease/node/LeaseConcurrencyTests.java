@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.paxoslease.HeardLog;
+import io.paxoslease.LeaderElection;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.protocol.Ballot;
@@ -29,6 +30,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -519,8 +521,9 @@ class LeaseConcurrencyTests {
     }
 
     /** Nothing else may happen for seconds that would bring it. */
-    @Test
-    void whoHeldTheLockDoesWhatOthersAskedForMeanwhile() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoHeldTheLockDoesWhatOthersAskedForMeanwhile(boolean onlyLooked) throws Exception {
         AtomicReference<Thread> kept = new AtomicReference<>();
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
@@ -532,7 +535,8 @@ class LeaseConcurrencyTests {
             return START;
         };
         try (LeaseNode node = standalone(clock)) {
-            Thread holder = new Thread(() -> node.election("other"));
+            node.election("watched");
+            Thread holder = new Thread(onlyLooked ? () -> node.lease("watched") : () -> node.election("other"));
             kept.set(holder);
             holder.start();
             assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
@@ -544,6 +548,84 @@ class LeaseConcurrencyTests {
             assertThat(answer)
                     .succeedsWithin(Duration.ofSeconds(10))
                     .satisfies(lease -> assertThat(lease).isPresent());
+        }
+    }
+
+    /** What was asked of a tenure, or seen of it, may come when its election has lost it and won again. */
+    @Nested
+    class BehindTheNextTenure {
+
+        private final AtomicReference<Now> now = new AtomicReference<>(START);
+        private final AtomicReference<Runnable> meanwhile = new AtomicReference<>();
+        private final LeaseNode node = standalone(new NodeClock() {
+            @Override
+            public Now now() {
+                Runnable other = meanwhile.getAndSet(null);
+                if (other != null) {
+                    other.run();
+                }
+                return now.get();
+            }
+
+            @Override
+            public boolean isDriven() {
+                return true;
+            }
+        });
+        private final LeaderElection election = node.election("job");
+        private Lease first;
+
+        @BeforeEach
+        void lead() {
+            node.start();
+            election.start();
+            first = election.lease().orElseThrow();
+        }
+
+        @AfterEach
+        void leadsStill() {
+            assertThat(node.awaitTold(TIME)).isTrue();
+            assertThat(election.lease())
+                    .hasValueSatisfying(next -> assertThat(next.fencingToken()).isGreaterThan(first.fencingToken()));
+            node.close();
+        }
+
+        /** The thread that does has the lock, and something else comes before. */
+        private void winAgainAfter(Runnable other) {
+            meanwhile.set(() -> {
+                now.updateAndGet(was -> later(was, TIME));
+                other.run();
+            });
+            node.onTime();
+        }
+
+        private static boolean isWaitedFor(String thread) {
+            return Thread.getAllStackTraces().keySet().stream()
+                    .anyMatch(each -> each.getName().startsWith(thread) && each.getState() == Thread.State.WAITING);
+        }
+
+        @Test
+        void theEndThatAReaderSawIsNotItsEnd() {
+            winAgainAfter(() -> {
+                assertThat(first.isHeld()).isFalse();
+                Events.await(() -> isWaitedFor("paxoslease-solo-events-"));
+            });
+        }
+
+        @Test
+        void aReleaseIsNotItsRelease() {
+            winAgainAfter(() -> CompletableFuture.runAsync(first::release).join());
+        }
+
+        @Test
+        void anExtensionIsDenied() throws Exception {
+            FutureTask<Boolean> extension = new FutureTask<>(first::extend);
+            winAgainAfter(() -> {
+                new Thread(extension, "extending").start();
+                Events.await(() -> isWaitedFor("extending"));
+            });
+
+            assertThat(extension.get(60, TimeUnit.SECONDS)).isFalse();
         }
     }
 
