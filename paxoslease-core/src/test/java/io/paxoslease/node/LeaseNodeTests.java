@@ -1380,20 +1380,59 @@ class LeaseNodeTests {
         List<LogRecord> lines = new CopyOnWriteArrayList<>();
         try (HeardLog log = new HeardLog(NodeLoop.class, lines::add);
                 LeaseNode solo = new LeaseNode(
-                        NodeSettings.standalone("broken", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+                        NodeSettings.standalone("first", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
             solo.openAcceptor();
             solo.start();
             planted.set(true);
             solo.onTime();
             assertThat(solo.isFailed()).isTrue();
             timerGoesOn.countDown();
-            while (lines.isEmpty() && !Thread.currentThread().isInterrupted()) {
-                Thread.onSpinWait();
-            }
+            awaitEnd("paxoslease-first-timer");
+            // Those of a test before may come late.
             assertThat(lines)
+                    .filteredOn(line -> line.getMessage().contains("Node first/"))
                     .singleElement()
                     .extracting(line -> line.getThrown().getMessage())
                     .isEqualTo("first");
+        }
+    }
+
+    /** The timer, which ends them one by one, may be late. */
+    @Test
+    @Timeout(60)
+    void noLeaseIsHeldAnyMoreFromTheDefectOn() {
+        CountDownLatch timerGoesOn = new CountDownLatch(1);
+        AtomicBoolean planted = new AtomicBoolean();
+        NodeClock broken = () -> {
+            if (Thread.currentThread().getName().endsWith("-timer")) {
+                awaitSafely(timerGoesOn);
+            } else if (planted.getAndSet(false)) {
+                throw new IllegalStateException("planted");
+            }
+            return clock.now();
+        };
+        try (LeaseNode solo = new LeaseNode(
+                NodeSettings.standalone("late", TIME), new NoTransport(), new SplittableRandom(1), broken)) {
+            solo.openAcceptor();
+            solo.start();
+            Lease lease = solo.tryAcquire("job", TIME).orElseThrow();
+            planted.set(true);
+
+            solo.onUnanswered(0, new ReleaseRequest("other", new Ballot(1, solo.incarnation())));
+
+            assertThat(solo.isFailed()).isTrue();
+            assertThat(lease.isHeld()).isFalse();
+        } finally {
+            timerGoesOn.countDown();
+            awaitEnd("paxoslease-late-timer");
+        }
+    }
+
+    private static void awaitEnd(String name) {
+        while (Thread.getAllStackTraces().keySet().stream()
+                        .anyMatch(thread -> thread.getName().equals(name))
+                && !Thread.currentThread().isInterrupted()) {
+            Thread.onSpinWait();
         }
     }
 
