@@ -170,7 +170,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
 
     @Test
     void whatBeganToStopBeforeItWasStartedAgainDoesNotSayThatItReleases(CapturedOutput output) {
-        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=50ms").run(context -> {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=5s").run(context -> {
             lock(context.getBean(LockProvider.class), "report");
             AdapterDrain drain = context.getBean(AdapterDrain.class);
             CountDownLatch stopped = new CountDownLatch(1);
@@ -178,14 +178,14 @@ class PaxosLeaseShedLockAutoConfigurationTests {
             drain.stop(stopped::countDown);
             drain.start();
 
-            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(output).doesNotContain("released all the same");
         });
     }
 
     @Test
     void whatBeganToStopBeforeItWasStartedAgainSaysNothingOfTheNextStop(CapturedOutput output) {
-        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=200ms").run(context -> {
+        withNode.withPropertyValues("paxoslease.shutdown.drain-timeout=5s").run(context -> {
             SimpleLock lock = lock(context.getBean(LockProvider.class), "report");
             AdapterDrain drain = context.getBean(AdapterDrain.class);
             CountDownLatch stopped = new CountDownLatch(2);
@@ -195,7 +195,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
             lock.unlock();
             drain.stop(stopped::countDown);
 
-            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(output).doesNotContain("released all the same");
         });
     }
