@@ -58,6 +58,11 @@ abstract class Protocol {
         return url.isEncrypted() ? sslContext.get() : null;
     }
 
+    /** What is idle for longer may have been forgotten by something between the nodes. */
+    long maxIdleNanos() {
+        return 30_000_000_000L;
+    }
+
     /** Which versions of TLS are offered. */
     abstract String[] tlsVersions(SSLContext context);
 

@@ -40,9 +40,6 @@ final class SocketMember {
     static final int MAX_CONNECTIONS = 4;
     static final int MAX_WAITING = 64;
 
-    /** What is idle for longer may have been forgotten by something between the nodes. */
-    private static final long MAX_IDLE_NANOS = 30_000_000_000L;
-
     /**
      * How long one connection may take after its first exchange is overdue. If it were given up with that, a member with whom a handshake
      * takes longer, because it is far away or short of processors, would never be reached, only kept busy.
@@ -100,7 +97,7 @@ final class SocketMember {
     }
 
     private @Nullable SocketConnection pollIdle() {
-        long oldest = System.nanoTime() - MAX_IDLE_NANOS;
+        long oldest = System.nanoTime() - protocol.maxIdleNanos();
         SSLContext trust = protocol.trust();
         SocketConnection last = idle.pollLast();
         while (last != null && !(last.isIdleSince(oldest) && last.isOpenedUnder(trust))) {

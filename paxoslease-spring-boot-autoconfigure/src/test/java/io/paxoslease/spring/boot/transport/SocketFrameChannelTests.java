@@ -442,6 +442,24 @@ class SocketFrameChannelTests {
             assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
         }
 
+        /** A firewall between the nodes may have forgotten them without telling anybody, which would cost a time-out. */
+        @Test
+        void areNotUsedAnyMoreWhenTheyWereIdleForTooLong() throws Exception {
+            PeerServer server = server(PeerServer.Peer::echo);
+            MemberUrl url = MemberUrl.of("n2", server.url(), "/paxoslease");
+            SocketFrameChannel channel = channel(Map.of());
+            channel.add("n2", new HttpProtocol(url, MAX_RESPONSE, () -> null) {
+                @Override
+                long maxIdleNanos() {
+                    return 0;
+                }
+            });
+            for (int i = 1; i <= 3; i++) {
+                assertThat(echoed(channel, frame(i))).isEqualTo(frame(i));
+                assertThat(server.connections).hasValue(i);
+            }
+        }
+
         @Test
         void thatDiedIdleAreReplacedWithoutTheCallerNoticing() throws Exception {
             PeerServer server = server(peer -> {
