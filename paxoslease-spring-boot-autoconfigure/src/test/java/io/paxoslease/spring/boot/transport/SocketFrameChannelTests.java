@@ -852,7 +852,7 @@ class SocketFrameChannelTests {
         void readAnEarlyAnswerToALargeFrameAndAreGivenUp(int status) throws Exception {
             CountDownLatch go = new CountDownLatch(1);
             PeerServer server = server(peer -> {
-                peer.write("HTTP/1.1 " + status + " Early\r\nContent-Length: 0\r\n\r\n");
+                peer.write("HTTP/1.1 " + status + " Early\r\nContent-Length: 1\r\n\r\n\001");
                 go.await();
             });
             SocketFrameChannel channel = channel(server.url());
