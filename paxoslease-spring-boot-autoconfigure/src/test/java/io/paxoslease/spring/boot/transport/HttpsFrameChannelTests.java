@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.paxoslease.spring.boot.transport.PeerServer.Behaviour;
+import io.paxoslease.spring.bounded.FreePorts;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
@@ -348,10 +349,7 @@ class HttpsFrameChannelTests {
 
     @Test
     void namesWhatIsWrongWithTheConnection() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
+        int port = FreePorts.take(1)[0];
         assertThat(timelyFailure(channel(URI.create("https://localhost:" + port)), LONG))
                 .isEqualTo("connection refused by https://localhost:" + port + "/paxoslease/messages");
         assertThat(timelyFailure(channel(URI.create("https://no-such-host.invalid")), LONG))

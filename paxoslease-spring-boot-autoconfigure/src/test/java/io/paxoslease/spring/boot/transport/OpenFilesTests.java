@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.spring.bounded.FreePorts;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -83,10 +84,7 @@ class OpenFilesTests {
 
     @Test
     void connectionsThatAreRefusedLeaveNone() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
+        int port = FreePorts.take(1)[0];
         try (SocketFrameChannel channel = channel(URI.create("http://127.0.0.1:" + port))) {
             assertLeavesNone(() -> assertThat(send(channel, 1))
                     .failsWithin(Duration.ofNanos(LONG))

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.paxoslease.spring.BlockedLog;
 import io.paxoslease.spring.boot.transport.PeerServer.Behaviour;
+import io.paxoslease.spring.bounded.FreePorts;
 import io.paxoslease.wire.FrameReply;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -511,7 +512,10 @@ class SocketFrameChannelTests {
 
         @Test
         void surviveARestartOfTheMember() throws Exception {
-            PeerServer first = server(PeerServer.Peer::echo);
+            int port = FreePorts.take(1)[0];
+            InetAddress address = InetAddress.getByName("127.0.0.1");
+            PeerServer first =
+                    closing(PeerServer.on(new ServerSocket(port, 50, address), "http", PeerServer.Peer::echo));
             URI url = first.url();
             SocketFrameChannel channel = channel(url);
             echoed(channel, frame(1));
@@ -520,10 +524,7 @@ class SocketFrameChannelTests {
                 assertThat(timelyFailure(channel, LONG))
                         .isEqualTo("connection refused by " + url + "/paxoslease/messages");
             }
-            ServerSocket again = new ServerSocket();
-            again.setReuseAddress(true);
-            again.bind(new InetSocketAddress("127.0.0.1", url.getPort()));
-            closing(PeerServer.on(again, "http", PeerServer.Peer::echo));
+            closing(PeerServer.on(new ServerSocket(port, 50, address), "http", PeerServer.Peer::echo));
             assertThat(echoed(channel, frame(3))).isEqualTo(frame(3));
         }
 
@@ -1118,10 +1119,7 @@ class SocketFrameChannelTests {
 
         @Test
         void nameTheMemberThatRefuses() throws Exception {
-            int port;
-            try (ServerSocket socket = new ServerSocket(0)) {
-                port = socket.getLocalPort();
-            }
+            int port = FreePorts.take(1)[0];
             assertThat(timelyFailure(channel(URI.create("http://localhost:" + port)), LONG))
                     .isEqualTo("connection refused by http://localhost:" + port + "/paxoslease/messages");
         }

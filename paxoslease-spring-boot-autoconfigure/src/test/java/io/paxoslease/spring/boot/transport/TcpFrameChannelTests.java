@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
+import io.paxoslease.spring.bounded.FreePorts;
 import io.paxoslease.wire.FrameReply;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -187,7 +188,7 @@ class TcpFrameChannelTests {
 
     @Test
     void connectsAgainToAMemberThatWasRestarted() throws Exception {
-        TcpFrameServer before = echo(null, 0);
+        TcpFrameServer before = echo(null, FreePorts.take(1)[0]);
         SocketFrameChannel channel = channel("tcp://127.0.0.1:" + before.port(), null);
         assertEchoes(channel, 10);
         before.close();

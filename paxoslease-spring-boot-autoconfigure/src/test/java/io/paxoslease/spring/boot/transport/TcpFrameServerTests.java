@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.spring.BlockedLog;
 import io.paxoslease.spring.boot.transport.TcpFrameServer.Limits;
+import io.paxoslease.spring.bounded.FreePorts;
 import io.paxoslease.wire.FrameHandler;
 import io.paxoslease.wire.FrameReply;
 import java.io.Closeable;
@@ -421,7 +422,8 @@ class TcpFrameServerTests {
 
         @Test
         void isFreeAgainAfterClosing() throws Exception {
-            TcpFrameServer first = server(PATIENT);
+            TcpFrameServer first = new TcpFrameServer("first", echo, null);
+            first.open(LOOPBACK, FreePorts.take(1)[0]);
             TcpSender sender = sender(first);
             sender.exchange(frame(1));
             first.close();
