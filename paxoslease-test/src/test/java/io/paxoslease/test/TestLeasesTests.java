@@ -94,7 +94,7 @@ class TestLeasesTests {
 
         assertThat(Thread.getAllStackTraces().keySet())
                 .extracting(Thread::getName)
-                .noneMatch(name -> name.startsWith("paxoslease-") && name.endsWith("-timer"));
+                .noneMatch(name -> name.matches("paxoslease-(application|node-\\d)-timer"));
     }
 
     @Test

@@ -78,9 +78,7 @@ class PaxosLeaseClusterServiceTests {
         cell.isolate(1);
 
         await().atMost(SOON).until(() -> second.polls.get() > 0);
-        int before = first.polls.get();
-        await().pollDelay(Duration.ofMillis(300)).until(() -> true);
-        assertThat(first.polls).hasValue(before);
+        awaitThatItIsStill(first);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.paxoslease.spring.BlockedLog;
@@ -1672,10 +1673,11 @@ class SocketFrameChannelTests {
             }
         });
         echoed(channel, frame(1));
-        Thread.sleep(200);
-        int before = reads.get();
-        Thread.sleep(500);
-        assertThat(reads).hasValue(before);
+        AtomicInteger before = new AtomicInteger();
+        await().pollInterval(Duration.ofMillis(500)).until(() -> {
+            int now = reads.get();
+            return before.getAndSet(now) == now;
+        });
     }
 
     @ParameterizedTest
