@@ -322,7 +322,7 @@ class NodeLoopTests {
 
         public static void main(String[] arguments) throws InterruptedException {
             int held = 0;
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < 20 && held == 0; i++) {
                 NodeLoop loop = new NodeLoopTests().drivenLoop();
                 loop.ask(() -> "");
                 Thread diver = new Thread(null, () -> askAtEachDepth(loop, 100_000), "diver", 256 * 1024);
@@ -331,7 +331,7 @@ class NodeLoopTests {
                 Thread next = new Thread(() -> loop.ask(() -> ""));
                 next.setDaemon(true);
                 next.start();
-                next.join(1_000);
+                next.join(10_000);
                 held += next.isAlive() ? 1 : 0;
             }
             System.exit(held);

@@ -15,7 +15,6 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,13 +88,8 @@ class GivenUpPortTests {
         return new SpringApplicationBuilder(App.class)
                 .initializers(context -> beans.accept((GenericApplicationContext) context))
                 .web(WebApplicationType.SERVLET)
-                .run(Stream.concat(
-                                Stream.of(
-                                        "--spring.main.banner-mode=off",
-                                        "--paxoslease.node-id=n0",
-                                        "--paxoslease.lease-time=500ms"),
-                                Stream.of(more))
-                        .toArray(String[]::new));
+                .properties("spring.main.banner-mode=off", "paxoslease.node-id=n0", "paxoslease.lease-time=500ms")
+                .run(more);
     }
 
     private static String[] memberIn(Port server) throws IOException {
@@ -184,8 +178,11 @@ class GivenUpPortTests {
     void thereIsAnotherQuarantineWhenTheContextIsStartedAgain(CapturedOutput output) throws Exception {
         String line = "the quarantine of node 'n0' is over, its acceptor votes";
         int port = FreePorts.take(1)[0];
-        try (ConfigurableApplicationContext application =
-                start(0, "--server.port=" + port, "--paxoslease.members.n0=http://localhost:" + port)) {
+        try (ConfigurableApplicationContext application = start(
+                0,
+                "--paxoslease.lease-time=2s",
+                "--server.port=" + port,
+                "--paxoslease.members.n0=http://localhost:" + port)) {
             await().until(() -> StringUtils.countOccurrencesOf(output.getOut(), line) == 1);
 
             for (int i = 0; i < 2; i++) {

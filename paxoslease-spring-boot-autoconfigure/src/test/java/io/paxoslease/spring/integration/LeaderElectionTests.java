@@ -216,12 +216,12 @@ class LeaderElectionTests {
     @Test
     void aCandidateThatWorksInsideOnGrantedIsInterruptedToYield() throws InterruptedException {
         Worker worker = start(1, WorkingApplication.class).getBean(Worker.class);
-        assertThat(worker.began.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(worker.began.await(10, TimeUnit.SECONDS)).isTrue();
 
         worker.context.yield();
 
-        assertThat(worker.interrupted.await(5, TimeUnit.SECONDS)).isTrue();
-        assertThat(worker.revoked.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(worker.interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(worker.revoked.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

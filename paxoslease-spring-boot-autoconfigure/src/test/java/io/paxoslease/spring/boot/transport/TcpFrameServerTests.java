@@ -356,7 +356,7 @@ class TcpFrameServerTests {
         /** However often a byte of it comes. */
         @Test
         void ofTimeForAFrameThatTricklesIn() throws Exception {
-            TcpFrameServer server = server(new Limits(16, 4, Duration.ofMillis(500), LONG));
+            TcpFrameServer server = server(new Limits(16, 4, Duration.ofSeconds(2), LONG));
             TcpSender slow = sender(server);
             assertThat(slow.exchange(frame(5)).status()).isEqualTo(200);
             slow.out.writeInt(TomcatNode.MAX_FRAME_BYTES);
