@@ -464,6 +464,7 @@ class PaxosLeaseLockRegistryTests {
     void runsTasksUnderALockOnAllNodes() throws Exception {
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
+        AtomicInteger runs = new AtomicInteger();
         ExecutorService threads = Executors.newFixedThreadPool(4);
         for (int i = 0; i < 40; i++) {
             PaxosLeaseLockRegistry registry = i % 2 == 0 ? first : second;
@@ -471,6 +472,7 @@ class PaxosLeaseLockRegistryTests {
                 registry.executeLocked(key, () -> {
                     most.accumulateAndGet(inside.incrementAndGet(), Math::max);
                     inside.decrementAndGet();
+                    runs.incrementAndGet();
                 });
                 return null;
             });
@@ -479,6 +481,7 @@ class PaxosLeaseLockRegistryTests {
 
         assertThat(threads.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
         assertThat(most).hasValue(1);
+        assertThat(runs).hasValue(40);
     }
 
     @Test
