@@ -221,14 +221,8 @@ final class DemoCell implements AutoCloseable {
         return nodes;
     }
 
-    /** The node that leads, if there is exactly one. */
+    /** The node that leads, if exactly one says so. They are asked one after the other, so that two may when the lease moves. */
     Optional<String> leader(String leaseName) {
-        List<String> leaders = leaders(leaseName);
-        return leaders.size() == 1 ? Optional.of(leaders.get(0)) : Optional.empty();
-    }
-
-    /** All nodes that say that they lead. There is never more than one. */
-    List<String> leaders(String leaseName) {
         List<String> leaders = new ArrayList<>();
         nodes.forEach((id, node) -> {
             if (node.isActive()
@@ -236,7 +230,7 @@ final class DemoCell implements AutoCloseable {
                 leaders.add(id);
             }
         });
-        return leaders;
+        return leaders.size() == 1 ? Optional.of(leaders.get(0)) : Optional.empty();
     }
 
     String welcome() {
