@@ -49,8 +49,12 @@ final class PeerRequests {
     }
 
     private boolean isWorthAStep(String resource, @Nullable Response response) {
-        AcceptedLease lease = response == null ? null : response.lease();
+        AcceptedLease lease = reported(response);
         return engine.cares(resource) || (lease != null && engine.isOver(resource, lease.ballot()));
+    }
+
+    private static @Nullable AcceptedLease reported(@Nullable Response response) {
+        return response == null ? null : response.lease();
     }
 
     private void answer(List<Request> requests, Now arrived, List<@Nullable Response> responses) {
@@ -83,7 +87,7 @@ final class PeerRequests {
             }
             engine.onRival(request.resource());
             Response response = responses.get(i);
-            AcceptedLease lease = response == null ? null : response.lease();
+            AcceptedLease lease = reported(response);
             if (lease != null) {
                 engine.onRivalRefused(request.resource(), lease.ballot(), output);
             } else if (response instanceof ProposeResponse proposal && proposal.accepted()) {
