@@ -340,6 +340,14 @@ class ExtensionTests {
         assertThat(claim.tenure.isActive(later)).isTrue();
     }
 
+    /** P6. It is held. */
+    @Test
+    void isNotGivenUpForARivalThatWasRefused() {
+        event();
+        engine.onRivalRefused("r", claim.tenure.ballot(), out);
+        assertThat(out.requests).isEmpty();
+    }
+
     @Test
     void givesWayToACandidacyWhereItsRoundWouldEndTooLate() {
         accept(0, DUE);

@@ -147,6 +147,51 @@ class LeaseEngineTests {
         }
     }
 
+    /** A release of what is held, or may still be won, would let two have it. */
+    @Nested
+    class P6ARivalThatWasRefused {
+
+        private final Claim claim = Claim.once("r", LEASE, 10 * LEASE);
+
+        private Ballot submitted() {
+            engine.submit(claim, at(1), out);
+            return out.requests.get(0).ballot();
+        }
+
+        private List<Request> sentToWhomWasRefusedFor(Ballot ballot) {
+            Output event = new Output();
+            engine.onRivalRefused("r", ballot, event);
+            return event.requests;
+        }
+
+        @Test
+        void isToldNothingWhileTheLeaseIsSought() {
+            assertThat(sentToWhomWasRefusedFor(submitted())).isEmpty();
+        }
+
+        @Test
+        void isToldNothingWhileTheLeaseIsHeld() {
+            Ballot ballot = submitted();
+            deliver(at(1));
+            assertThat(claim.tenure.isActive(at(4))).isTrue();
+            assertThat(sentToWhomWasRefusedFor(ballot)).isEmpty();
+        }
+
+        @Test
+        void isToldWhenNothingOfItIsLeft() {
+            Ballot ballot = submitted();
+            deliver(at(1));
+            engine.withdraw(claim, at(2), out);
+            assertThat(sentToWhomWasRefusedFor(ballot)).containsExactly(new ReleaseRequest("r", ballot));
+        }
+
+        @Test
+        void isToldNothingOfALeaseOfAnother() {
+            assertThat(sentToWhomWasRefusedFor(new Ballot(1, new Incarnation("other", 1))))
+                    .isEmpty();
+        }
+    }
+
     @Nested
     class ASeenEnd {
 
