@@ -25,8 +25,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link Candidacies} knows what is wanted; whatever is to happen to a lease that is parked there first makes it a {@link Candidacy} again, but for
  * {@link ParkedExtensions}. {@link Patience} says how long to wait, {@link Majority} whom to ask first.
+ *
+ * <p>It can be extended only by tests, which weaken {@link #isOver} and show what it is good for.
  */
-final class LeaseEngine {
+class LeaseEngine {
 
     /** After how many parked leases no others are looked for in one event. */
     private static final int PARKED_PER_EVENT = 512;

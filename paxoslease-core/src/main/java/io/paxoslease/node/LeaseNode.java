@@ -105,7 +105,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
                 new SplittableRandom(random.nextLong()));
         this.news = new News(this, settings.cell(), clock, dispatcher);
         this.loop = new NodeLoop(self, settings.cell(), clock, transport, acceptor, engine, news, dispatcher);
-        this.peers = new PeerRequests(acceptor, engine, clock, loop);
+        this.peers = new PeerRequests(acceptor, engine, clock, loop::run, loop::failAndTell);
         this.statuses = new Statuses(settings, clock, engine, loop);
     }
 

@@ -9,6 +9,7 @@ import io.paxoslease.protocol.Response;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,13 +23,21 @@ final class PeerRequests {
     private final @Nullable LocalAcceptor acceptor;
     private final LeaseEngine engine;
     private final NodeClock clock;
-    private final NodeLoop loop;
+    private final Consumer<NodeLoop.Step> steps;
+    private final Consumer<Throwable> defects;
 
-    PeerRequests(@Nullable LocalAcceptor acceptor, LeaseEngine engine, NodeClock clock, NodeLoop loop) {
+    /** Gives what the engine is to learn to {@code steps}, which performs it, and what the acceptor throws to {@code defects}. */
+    PeerRequests(
+            @Nullable LocalAcceptor acceptor,
+            LeaseEngine engine,
+            NodeClock clock,
+            Consumer<NodeLoop.Step> steps,
+            Consumer<Throwable> defects) {
         this.acceptor = acceptor;
         this.engine = engine;
         this.clock = clock;
-        this.loop = loop;
+        this.steps = steps;
+        this.defects = defects;
     }
 
     /** For each request its answer, null where the acceptor takes no part and for releases. */
@@ -41,7 +50,7 @@ final class PeerRequests {
         }
         for (int i = 0; i < requests.size(); i++) {
             if (isWorthAStep(requests.get(i).resource(), responses.get(i))) {
-                loop.run((now, output) -> hint(requests, responses, now, output));
+                steps.accept((now, output) -> hint(requests, responses, now, output));
                 break;
             }
         }
@@ -62,7 +71,7 @@ final class PeerRequests {
             Request request = requests.get(i);
             if (engine.shouldKnowRivals(request.resource()) && !(request instanceof ReleaseRequest)) {
                 // Before the rival is refused: a release that follows must find it noted.
-                loop.run((now, output) -> engine.onRival(request.resource()));
+                steps.accept((now, output) -> engine.onRival(request.resource()));
             }
         }
         if (acceptor == null) {
@@ -71,7 +80,7 @@ final class PeerRequests {
             try {
                 acceptor.handle(requests, arrived, responses);
             } catch (RuntimeException | Error defect) {
-                loop.failAndTell(defect);
+                defects.accept(defect);
                 throw defect;
             }
         }

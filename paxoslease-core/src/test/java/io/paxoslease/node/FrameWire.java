@@ -15,7 +15,6 @@ import io.paxoslease.wire.SimulatedWire;
 import io.paxoslease.wire.WireListener;
 import io.paxoslease.wire.WireSettings;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -191,11 +190,7 @@ final class FrameWire implements Wire {
         public List<Response> onRequests(List<Request> requests) {
             life.ends.framesServed++;
             simulation.count(Happening.FRAME_OF_MANY_REQUESTS, requests.size() > 1);
-            List<Response> responses = new ArrayList<>(requests.size());
-            for (int i = 0; i < requests.size(); i++) {
-                responses.add(simulation.serve(life, requests.get(i)));
-            }
-            return responses;
+            return simulation.serve(life, requests);
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.wire.SimulatedWire;
+import java.util.List;
 
 /**
  * Every message alone in a frame, encoded and decoded by the production codec, without sessions: messages of former lives arrive, too, and may
@@ -77,7 +78,7 @@ final class MessageWire implements Wire {
             simulation.count(Happening.REFUSED_OTHER_MEMBERS, true);
             return;
         }
-        Response response = simulation.serve(life, request);
+        Response response = simulation.serve(life, List.of(request)).get(0);
         if (!(request instanceof ReleaseRequest)) {
             simulation.travel(
                     to,

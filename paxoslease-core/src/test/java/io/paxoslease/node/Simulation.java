@@ -168,6 +168,11 @@ final class Simulation {
 
         final long[] promised;
         final long bornNanos;
+        PeerRequests peers;
+
+        /** Whether its acceptor has handled the requests that it is answering. */
+        boolean answered;
+
         long timerAt = Long.MAX_VALUE;
         Now lastTimer;
         FrameWire.Ends ends;
@@ -468,7 +473,10 @@ final class Simulation {
                         run(life, (now, out) -> life.engine.autoExtend(old, now, out));
                     }
                 }
-                default -> life.engine.watch(name);
+                default -> {
+                    life.engine.watch(name);
+                    run(life, (now, out) -> life.peers.hint(name, now, out));
+                }
             }
         }));
     }
@@ -852,17 +860,34 @@ final class Simulation {
         BallotSequence ballots = new BallotSequence(now);
         boolean twin = host.index > 0 && host.index == hosts.length - 1 && !host.nodeId.equals("n" + host.index);
         ResourceIndex index = new ResourceIndex(nonce);
+        Observer observer = new Observer();
         Acceptor role = null;
         if (!twin && host.cell.indexOf(host.nodeId) >= 0) {
             role = mistakes.isEmpty()
-                    ? new Acceptor(host.timing, host.maxResources, now, index)
-                    : new WeakAcceptor(mistakes, host.timing, host.maxResources, now);
+                    ? new Acceptor(host.timing, host.maxResources, now, index) {
+                        @Override
+                        public Response onRequest(Request request, Now now) {
+                            return observer.see(request, super.onRequest(request, now), now);
+                        }
+                    }
+                    : new WeakAcceptor(mistakes, host.timing, host.maxResources, now) {
+                        @Override
+                        public Response onRequest(Request request, Now now) {
+                            return observer.see(request, super.onRequest(request, now), now);
+                        }
+                    };
         }
         Proposer proposer = mistakes.isEmpty()
                 ? new Proposer(self, host.cell, host.timing, ballots, index)
                 : new WeakProposer(mistakes, self, host.cell, host.timing, ballots);
-        LeaseEngine engine = new LeaseEngine(self, proposer, random.chance(0.5), roundTimeoutNanos, random);
+        boolean oneRoundTrip = random.chance(0.5);
+        LeaseEngine engine = mistakes.contains(Mistake.RELEASE_FOR_REFUSED_RIVAL)
+                ? new WeakEngine(self, proposer, oneRoundTrip, roundTimeoutNanos, random)
+                : new LeaseEngine(self, proposer, oneRoundTrip, roundTimeoutNanos, random);
         Life life = new Life(host, engine, proposer, self, role, ballots, resources, trueNanos);
+        life.peers = new PeerRequests(
+                life.acceptor, engine, () -> now(life.host), step -> onPeers(life, step), defect -> {});
+        observer.life = life;
         life.lastTimer = now;
         engine.tellAttempts();
         host.life = life;
@@ -874,12 +899,8 @@ final class Simulation {
         schedule(life, now);
     }
 
-    private interface Step {
-        void run(Now now, Output out);
-    }
-
-    /** One event at a node, in the manner of {@link LeaseNode}. */
-    private void run(Life life, Step step) {
+    /** One event at a node, in the manner of {@link NodeLoop}. */
+    private void run(Life life, NodeLoop.Step step) {
         Output out = new Output();
         Now now = life.host.machine.now(trueNanos);
         step.run(now, out);
@@ -934,7 +955,6 @@ final class Simulation {
                 weak.serveLocalProposer(true);
             }
             Response response = life.acceptor.handle(request, now);
-            observe(life, request, response, now);
             if (life.role instanceof WeakAcceptor weak) {
                 weak.serveLocalProposer(false);
             }
@@ -1075,30 +1095,31 @@ final class Simulation {
         return !mistakes.contains(Mistake.OTHER_MEMBERS_SERVED);
     }
 
-    /** What an acceptor makes of a request that got through to it. */
-    Response serve(Life life, Request request) {
-        Now now = now(life.host);
-        Response response = life.acceptor.handle(request, now);
-        observe(life, request, response, now);
-        if (life.engine.cares(request.resource())) {
-            run(life, (its, out) -> hint(life, request, response, its, out));
-        }
-        return response;
+    /** What a life makes of requests that got through to it. */
+    List<Response> serve(Life life, List<Request> requests) {
+        life.answered = false;
+        return life.peers.answer(requests);
     }
 
-    private void hint(Life life, Request request, Response response, Now now, Output out) {
-        if (request instanceof ReleaseRequest release) {
-            life.engine.onOwnerGone(release.resource(), release.ballot().owner(), now, out);
-            return;
+    /** A step that what others ask is worth. Once the acceptor has answered, others may come before it now and then. */
+    private void onPeers(Life life, NodeLoop.Step step) {
+        if (life.answered && !calm && network.nextInt(16) == 0) {
+            whenAwake(life, trueNanos + network.nextLong(50 * MILLI), () -> learn(life, step));
+        } else {
+            learn(life, step);
         }
-        life.engine.onRival(request.resource());
-        if (request instanceof ProposeRequest propose
-                && response instanceof ProposeResponse answer
-                && answer.accepted()) {
-            AcceptedLease lease = answer.lease();
-            long remaining = lease == null ? propose.leaseNanos() : lease.remainingNanos();
-            life.engine.onOwnerSeen(propose.resource(), propose.ballot().owner(), remaining, now, out);
-        }
+    }
+
+    private void learn(Life life, NodeLoop.Step step) {
+        run(life, (now, out) -> {
+            step.run(now, out);
+            count(
+                    Happening.RIVAL_TOLD_OF_END,
+                    out.notices.isEmpty()
+                            && out.requests.stream()
+                                    .anyMatch(request -> request instanceof ReleaseRequest
+                                            && !life.engine.knows(request.resource())));
+        });
     }
 
     void onUnanswered(Life life, int acceptor, Request request) {
@@ -1114,6 +1135,17 @@ final class Simulation {
     }
 
     // What must hold.
+
+    /** Sees what an acceptor answers before anything comes of it. */
+    private final class Observer {
+        private Life life;
+
+        Response see(Request request, Response response, Now now) {
+            life.answered = true;
+            observe(life, request, response, now);
+            return response;
+        }
+    }
 
     private void observe(Life life, Request request, Response response, Now now) {
         if (response == null) {

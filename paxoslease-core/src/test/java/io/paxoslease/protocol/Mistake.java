@@ -43,6 +43,8 @@ public enum Mistake {
     RENEWAL_WITHOUT_MAJORITY(16),
     /** 17. X5. A failed extension releases its ballot while the old lease is held. */
     FAILED_EXTENSION_RELEASES(17),
+    /** 17. P6, X5. A rival's refusal releases the lease that refused it, although that is held. */
+    RELEASE_FOR_REFUSED_RIVAL(17),
     /** 18. A1. A ballot below the promise is served. */
     LOWER_BALLOT_SERVED(18),
     /** 18. X4. The promise is forgotten with the idle entry. */

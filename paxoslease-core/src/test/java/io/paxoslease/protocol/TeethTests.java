@@ -182,6 +182,7 @@ class TeethTests {
         Set<Mistake> searched = EnumSet.of(
                 Mistake.NO_QUARANTINE_FOR_RELEASES,
                 Mistake.OTHER_MEMBERS_SERVED,
+                Mistake.RELEASE_FOR_REFUSED_RIVAL,
                 Mistake.VOTES_AFTER_PORT_WAS_GIVEN_UP);
         searches().forEach(search -> searched.addAll(search.mistakes()));
         assertThat(searched).isEqualTo(EnumSet.allOf(Mistake.class));

@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /** The production acceptor with some of its decisions taken wrongly; with no mistakes it is the production acceptor. */
-public final class WeakAcceptor extends Acceptor {
+public class WeakAcceptor extends Acceptor {
 
     private final EnumSet<Mistake> mistakes;
     private final Timing timing;
