@@ -153,10 +153,16 @@ final class FrameWire implements Wire {
 
         @Override
         public void onResponse(int acceptor, Response response) {
+            simulation.violate("an answer came by itself");
+        }
+
+        @Override
+        public void onAnswers(int acceptor, List<Request> requests, List<Response> responses) {
             if (judged != Damage.NONE) {
-                simulation.violate("an answer counted although it was damaged: " + judged);
+                simulation.violate("answers counted although they were damaged: " + judged);
             }
-            guarded(() -> simulation.onResponse(life, acceptor, response));
+            simulation.count(Happening.ANSWERS_IN_ONE_EVENT, requests.size() > 1);
+            guarded(() -> simulation.onAnswers(life, acceptor, requests, responses));
         }
 
         @Override

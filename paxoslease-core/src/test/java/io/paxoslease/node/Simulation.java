@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -172,6 +173,12 @@ final class Simulation {
 
         /** Whether its acceptor has handled the requests that it is answering. */
         boolean answered;
+
+        /** When the requests came that it is answering, if that was before. */
+        Now arrived;
+
+        /** Of one event after the other. */
+        final Output output = new Output();
 
         long timerAt = Long.MAX_VALUE;
         Now lastTimer;
@@ -886,7 +893,11 @@ final class Simulation {
                 : new LeaseEngine(self, proposer, oneRoundTrip, roundTimeoutNanos, random);
         Life life = new Life(host, engine, proposer, self, role, ballots, resources, trueNanos);
         life.peers = new PeerRequests(
-                life.acceptor, engine, () -> now(life.host), step -> onPeers(life, step), defect -> {});
+                life.acceptor,
+                engine,
+                () -> life.arrived == null ? now(life.host) : life.arrived,
+                step -> onPeers(life, step),
+                defect -> {});
         observer.life = life;
         life.lastTimer = now;
         engine.tellAttempts();
@@ -901,12 +912,11 @@ final class Simulation {
 
     /** One event at a node, in the manner of {@link NodeLoop}. */
     private void run(Life life, NodeLoop.Step step) {
-        Output out = new Output();
+        Output out = life.output;
+        out.clear();
         Now now = life.host.machine.now(trueNanos);
         step.run(now, out);
-        for (int i = 0; i < out.requests.size(); i++) {
-            send(life, i, now, out);
-        }
+        send(life, now, out);
         for (int i = 0; i < out.notices.size(); i++) {
             tell(life, out.notices.get(i));
         }
@@ -937,14 +947,25 @@ final class Simulation {
         }
     }
 
-    private void send(Life life, int index, Now now, Output out) {
+    private void send(Life life, Now now, Output out) {
+        for (int i = 0; i < out.requests.size(); i++) {
+            handle(life, i, now, out);
+        }
+        for (int i = 0; i < life.cell.size() && !out.requests.isEmpty(); i++) {
+            if (i != life.selfIndex) {
+                for (Request request : out.requestsFor(i)) {
+                    wire.send(life, i, request);
+                }
+            }
+        }
+    }
+
+    /** What the acceptor beside the proposer makes of a request. */
+    private void handle(Life life, int index, Now now, Output out) {
         Request request = out.requests.get(index);
         boolean everybody = true;
         for (int i = 0; i < life.cell.size(); i++) {
             everybody &= out.isFor(i, index);
-            if (i != life.selfIndex && out.isFor(i, index)) {
-                wire.send(life, i, request);
-            }
         }
         if (request instanceof ProposeRequest propose) {
             count(Happening.MAJORITY_ASKED, !everybody);
@@ -958,11 +979,7 @@ final class Simulation {
             if (life.role instanceof WeakAcceptor weak) {
                 weak.serveLocalProposer(false);
             }
-            if (response != null) {
-                life.engine.onResponse(life.selfIndex, response, now, out);
-            } else if (!(request instanceof ReleaseRequest)) {
-                life.engine.onUnanswered(life.selfIndex, request, now, out);
-            }
+            life.engine.onAnswer(life.selfIndex, request, response, now, out);
         }
     }
 
@@ -979,6 +996,31 @@ final class Simulation {
             long late = !calm && network.nextInt(16) == 0 ? network.nextLong(50 * MILLI) : 0;
             life.timerAt = at;
             at(at + late, () -> onTimer(life, at));
+            if (late > 0) {
+                whenAwake(life, at, () -> look(life));
+            }
+        }
+    }
+
+    /** Readers of the leases of a life see those that are over, and tell the node before long. */
+    private void look(Life life) {
+        Now seen = now(life.host);
+        for (Claim claim : life.claims) {
+            Tenure tenure = claim.tenure;
+            if (tenure != null && !tenure.isActive(seen)) {
+                whenAwake(life, trueNanos + network.nextLong(20 * MILLI), () -> endTenure(life, claim, tenure, seen));
+            }
+        }
+    }
+
+    private void endTenure(Life life, Claim claim, Tenure tenure, Now seen) {
+        if (claim.tenure(tenure.token()) == null) {
+            return;
+        }
+        count(Happening.END_SEEN_BY_READER, true);
+        run(life, (now, out) -> life.engine.endTenure(claim, seen, now, out));
+        if (claim.tenure(tenure.token()) != null) {
+            violate("a lease is held after it was seen to be over");
         }
     }
 
@@ -1007,12 +1049,10 @@ final class Simulation {
         if (life.acceptor != null) {
             life.acceptor.sweep(4_096, now);
         }
-        run(life, (its, out) -> {
-            if (wallAhead > 100) {
-                life.engine.settleAll(its, out);
-            }
-            life.engine.onTime(its, out);
-        });
+        run(life, life.engine::onTime);
+        if (wallAhead > 100) {
+            run(life, life.engine::settleAll);
+        }
     }
 
     // The network.
@@ -1065,7 +1105,20 @@ final class Simulation {
                 return;
             }
             record(2, to.index, mark);
-            arrival.run();
+            Life life = to.life;
+            if (life == null || calm || network.nextInt(16) > 0) {
+                arrival.run();
+                return;
+            }
+            // The thread that handles it has read the clock, and is held up.
+            count(Happening.HANDLED_LATE, true);
+            Now arrived = now(to);
+            whenAwake(
+                    life, trueNanos + network.nextLong(network.nextInt(8) > 0 ? 20 * MILLI : 2 * maxLeaseNanos), () -> {
+                        life.arrived = arrived;
+                        arrival.run();
+                        life.arrived = null;
+                    });
         });
     }
 
@@ -1128,6 +1181,20 @@ final class Simulation {
 
     void onResponse(Life life, int acceptor, Response response) {
         run(life, (now, out) -> life.engine.onResponse(acceptor, response, now, out));
+        requireWanted(life, response);
+    }
+
+    /** Answers that come together are one event. */
+    void onAnswers(Life life, int acceptor, List<Request> requests, List<Response> responses) {
+        run(life, (now, out) -> {
+            for (int i = 0; i < requests.size(); i++) {
+                life.engine.onAnswer(acceptor, requests.get(i), responses.get(i), now, out);
+            }
+        });
+        responses.stream().filter(Objects::nonNull).forEach(response -> requireWanted(life, response));
+    }
+
+    private void requireWanted(Life life, Response response) {
         if (life.proposer.tenure(response.resource(), now(life.host)) != null
                 && active(life.host, response.resource()) == null) {
             violate(life.self + " holds " + response.resource() + " although nobody there wants it any more");

@@ -186,11 +186,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 64209e8d2d6202c762279e410e45f397d5699ddc5423dc1e4cb21914b45d3eb6",
-        "2, 61dc7ad2f302fbbb880d3c4a56452e9d523da50ec0b611a2c6c6eb9c16e3fa52",
-        "5, 9e2c2998c676b5164915855c63cd8ce2d91ac9cc05a78c528c7d5921c0dec055",
-        "8, 865b648964a0e95096f71e11e455d3003cac363d5a862cad1b7969d3cd2bfbe1",
-        "13, 4786d6777ac3c7e5ee3e97fe77154edd16a08fdcf8937b75dd434e3c7854cef6"
+        "1, 35f727bc21effc58b2b270b70530320a13a165dbe7a44387238e43fc7f8ae28d",
+        "2, e0283f0b596c75f9521e861ec83fd13319041c3f2bddc21a4534d18d54b41312",
+        "5, 66bd710d5d4774eded42c790b9902b38b464db4f851d64e9cffd54eadcd5fc46",
+        "8, eb93d81e84812c8bd2d87d714a21accb37361ba04aa88d466da83e2cb8a7aaa6",
+        "13, 4c2ece836e3c0fc959aafd8c1a1374f4386f2ff1115b177d37ae80c6400823ce"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
