@@ -121,11 +121,13 @@ class SimulationTests {
     @EnumSource(
             names = {
                 "OVERWRITING",
+                "OWNER_COMPARED_BY_NODE_ID",
                 "PROMISE_NOT_RAISED_BY_ACCEPT",
                 "RELEASE_BY_OWNER",
                 "VOTES_COUNTED_BY_MESSAGE",
                 "BALLOT_REUSED",
                 "QUARANTINE_TOO_SHORT",
+                "NO_QUARANTINE_FOR_LOCAL_PROPOSER",
                 "VOTES_AFTER_PORT_WAS_GIVEN_UP",
                 "EXCLUSION_TOO_SHORT",
                 "RENEWAL_WITHOUT_MAJORITY",
@@ -133,11 +135,14 @@ class SimulationTests {
                 "RELEASE_FOR_REFUSED_RIVAL",
                 "LOWER_BALLOT_SERVED",
                 "PROMISE_FORGOTTEN_WITH_IDLE_ENTRY",
+                "OVERFLOWING_COMPARISON",
                 "OTHER_MEMBERS_SERVED",
                 "EXTENSION_SURVIVES_RELEASE"
             })
     void findsTheMistake(Mistake mistake) {
-        long firstSeed = mistake == Mistake.VOTES_AFTER_PORT_WAS_GIVEN_UP ? Simulation.FIRST_SEED_OF_STOPS : 1;
+        boolean takesStops =
+                mistake == Mistake.VOTES_AFTER_PORT_WAS_GIVEN_UP || mistake == Mistake.NO_QUARANTINE_FOR_LOCAL_PROPOSER;
+        long firstSeed = takesStops ? Simulation.FIRST_SEED_OF_STOPS : 1;
         long seed = firstSeed - 1;
         String violation = null;
         while (violation == null && seed < firstSeed - 1 + SEEDS_FOR_A_MISTAKE) {
