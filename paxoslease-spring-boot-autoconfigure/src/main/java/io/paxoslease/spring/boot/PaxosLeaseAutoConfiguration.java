@@ -66,7 +66,7 @@ public final class PaxosLeaseAutoConfiguration {
     @ConditionalOnMissingBean
     FrameChannel paxosLeaseFrameChannel(CellConfiguration cell, PeerSsl ssl) {
         return FrameChannels.create(
-                cell.node().nodeId(), cell.peers(), cell.basePath(), cell.wire().maxFrameBytes(), ssl);
+                cell.node().nodeId(), cell.peers(), cell.basePath(), cell.wire().maxFrameBytes(), ssl::context);
     }
 
     @Bean(destroyMethod = "")
@@ -109,7 +109,7 @@ public final class PaxosLeaseAutoConfiguration {
 
     @Bean
     TcpFrameServer paxosLeaseTcpFrameServer(CellConfiguration cell, FrameServer server, PeerSsl ssl) {
-        return new TcpFrameServer(cell.node().nodeId(), server, cell.answersEncrypted() ? ssl : null);
+        return new TcpFrameServer(cell.node().nodeId(), server, cell.answersEncrypted() ? ssl::context : null);
     }
 
     @Bean

@@ -1,13 +1,15 @@
 package io.paxoslease.spring.boot;
 
-import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundles;
 
-/** The TLS context for calls to other nodes: that of the configured bundle, made anew when the bundle is reloaded. */
-final class PeerSsl implements Supplier<@Nullable SSLContext> {
+/**
+ * The TLS context for calls to other nodes: that of the configured bundle, made anew when the bundle is reloaded. No {@code Supplier}: Spring Cloud
+ * Stream would bind the bean to a destination.
+ */
+final class PeerSsl {
 
     private volatile @Nullable SSLContext context;
 
@@ -30,8 +32,8 @@ final class PeerSsl implements Supplier<@Nullable SSLContext> {
         }
     }
 
-    @Override
-    public @Nullable SSLContext get() {
+    @Nullable
+    SSLContext context() {
         return context;
     }
 }

@@ -18,6 +18,9 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +95,16 @@ class PaxosLeaseAutoConfigurationTests {
                                         String.valueOf(context.getType(name)).contains("io.paxoslease")))
                         .contains("paxosLeaseNode", "paxosLeaseInfoContributor")
                         .allMatch(name -> name.startsWith("paxosLease")));
+    }
+
+    /** Spring Cloud Stream binds the only function of an application, or none if there are several, and polls a supplier. */
+    @Test
+    void noBeanIsTakenForAFunctionOfTheApplication() {
+        plain.run(context -> {
+            assertThat(context).doesNotHaveBean(Supplier.class);
+            assertThat(context).doesNotHaveBean(Function.class);
+            assertThat(context).doesNotHaveBean(Consumer.class);
+        });
     }
 
     @Test
