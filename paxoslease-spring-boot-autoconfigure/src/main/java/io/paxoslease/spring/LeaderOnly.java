@@ -41,7 +41,8 @@ import org.springframework.core.annotation.AliasFor;
  *   <li>what Camel calls on the object itself: methods with {@code @Consume};
  *   <li>what is called once, before a node can lead: Spring Boot's runners, {@code SmartInitializingSingleton},
  *       {@code SmartLifecycle.start} where it starts by itself, a {@code @Scheduled} task that runs once without a delay, listeners of
- *       {@code ContextRefreshedEvent}, {@code WebServerInitializedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent}.
+ *       {@code ContextRefreshedEvent}, {@code WebServerInitializedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent};
+ *   <li>what ShedLock locks before the guard is asked: {@code @SchedulerLock} with {@code interceptMode = PROXY_SCHEDULER}.
  * </ul>
  *
  * <p>With {@code paxoslease.enabled=false} nothing is guarded: methods run as if the annotation were absent.

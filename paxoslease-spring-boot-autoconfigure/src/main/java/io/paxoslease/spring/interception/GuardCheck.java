@@ -30,6 +30,10 @@ final class GuardCheck {
 
     private static final Log LOG = LogFactory.getLog(GuardCheck.class);
 
+    /** ShedLock's advice of the scheduler is in there; it locks before anything is called. By its name, because applications may not have it. */
+    private static final String LOCKING_SCHEDULER =
+            "net.javacrumbs.shedlock.spring.aop.SchedulerProxyLockConfiguration";
+
     private final GuardedMethods methods;
     private final Advisor guard;
     private final ObjectProvider<LeaderOnlyRegistry> registry;
@@ -136,6 +140,15 @@ final class GuardCheck {
                         "Spring calls @Scheduled methods without arguments only",
                         "Remove the parameter and call Lease.current() inside the method for the lease it runs under.");
             }
+            if (guarded.scheduled() && GuardedMethods.isLockedByShedLock(method) && hasLockingScheduler()) {
+                throw GuardedMethods.unguardable(
+                        method,
+                        beanName,
+                        "with interceptMode = PROXY_SCHEDULER its @SchedulerLock is taken before the guard is asked, so that a node"
+                                + " which does not lead would take the lock and keep the one that leads from running",
+                        "Remove interceptMode from @EnableSchedulerLock: then the guard is asked first. Or do without one of the"
+                                + " two annotations.");
+            }
             refuseCallsAtTheStart(method, beanName, type);
             warnOfLosses(guarded, method, beanName, type);
             registry.getObject().add(guarded, beanName);
@@ -145,6 +158,11 @@ final class GuardCheck {
         }
         // Not before: a lazy bean that was refused may be asked for again.
         checked.add(check);
+    }
+
+    private boolean hasLockingScheduler() {
+        ConfigurableListableBeanFactory factory = definitions;
+        return factory != null && factory.containsBean(LOCKING_SCHEDULER);
     }
 
     private static void warnOfLosses(GuardedMethod guarded, Method method, String beanName, Class<?> type) {

@@ -46,6 +46,9 @@ final class GuardedMethods {
     /** Likewise for Camel. */
     private static final String CAMEL_CONSUME = "org.apache.camel.Consume";
 
+    /** Likewise for ShedLock. */
+    private static final String SHED_LOCK = "net.javacrumbs.shedlock.spring.annotation.SchedulerLock";
+
     private static final String KOTLIN_FLOW = "kotlinx.coroutines.flow.Flow";
 
     private final StringValueResolver resolver;
@@ -87,6 +90,11 @@ final class GuardedMethods {
     /** Whether Camel has it take messages, which it gives to the bean as it is before there is a proxy. */
     static boolean isCalledByCamel(Method method) {
         return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(CAMEL_CONSUME);
+    }
+
+    /** Whether it runs under a lock of ShedLock. */
+    static boolean isLockedByShedLock(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(SHED_LOCK);
     }
 
     /**
