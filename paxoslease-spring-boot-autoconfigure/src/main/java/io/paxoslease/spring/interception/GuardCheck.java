@@ -169,8 +169,9 @@ final class GuardCheck {
         if (guarded.otherwise() == Otherwise.SKIP && GuardedMethods.isMessageListener(method)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
                     + "' takes messages also where this node does not lead, and skips them there: they are lost. Start the"
-                    + " container on LeaseAcquiredEvent and stop it when the lease ends; or, if the broker delivers again what"
-                    + " fails, later and to other nodes, set otherwise = Otherwise.THROW. Kafka does not.");
+                    + " container on LeaseAcquiredEvent and stop it when the lease ends, or give the endpoint a role of Spring"
+                    + " Integration; or, if the broker delivers again what fails, later and to other nodes, set otherwise ="
+                    + " Otherwise.THROW. Kafka does not.");
         }
         if (StartUpCalls.isToldOfAnEnd(method, type)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName

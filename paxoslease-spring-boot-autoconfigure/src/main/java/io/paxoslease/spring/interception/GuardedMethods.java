@@ -43,6 +43,9 @@ final class GuardedMethods {
     /** By its name, because applications without messages do not have it. */
     private static final String MESSAGE_MAPPING = "org.springframework.messaging.handler.annotation.MessageMapping";
 
+    /** Likewise for Spring Integration. */
+    private static final String SERVICE_ACTIVATOR = "org.springframework.integration.annotation.ServiceActivator";
+
     /** Likewise for Camel. */
     private static final String CAMEL_CONSUME = "org.apache.camel.Consume";
 
@@ -82,9 +85,14 @@ final class GuardedMethods {
                 || MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(EventListener.class);
     }
 
-    /** Whether a container hands it messages, whoever leads: Kafka's, Rabbit's and JMS's listeners are all marked so. */
+    /**
+     * Whether a container hands it messages, whoever leads: Kafka's, Rabbit's and JMS's listeners are all marked so. An endpoint that is itself a bean
+     * is none.
+     */
     static boolean isMessageListener(Method method) {
-        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(MESSAGE_MAPPING);
+        MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return annotations.isPresent(MESSAGE_MAPPING)
+                || (annotations.isPresent(SERVICE_ACTIVATOR) && !annotations.isPresent(Bean.class));
     }
 
     /** Whether Camel has it take messages, which it gives to the bean as it is before there is a proxy. */

@@ -64,6 +64,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.OverridingClassLoader;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ReactiveTypeDescriptor;
+import org.springframework.integration.annotation.ServiceActivator;
+import org.springframework.messaging.MessageHandler;
 import org.springframework.messaging.handler.annotation.MessageMapping;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -711,6 +713,34 @@ class StartUpFailureTests {
     void warnsOfMessagesThatAreLost(CapturedOutput output) {
         assertStartsWith(Skipping.class);
         assertThat(output).contains("Skipping.take(String)", "message", "Otherwise.THROW", "Kafka does not");
+    }
+
+    static class SkippingActivator {
+        @ServiceActivator(inputChannel = "orders")
+        @LeaderOnly
+        public void take(String message) {}
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfMessagesOfSpringIntegrationThatAreLost(CapturedOutput output) {
+        assertStartsWith(SkippingActivator.class);
+        assertThat(output).contains("SkippingActivator.take(String)", "a role of Spring Integration");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @LeaderOnly
+    static class MakesAnActivator {
+        @Bean
+        @ServiceActivator(inputChannel = "orders")
+        MessageHandler activator() {
+            return message -> {};
+        }
+    }
+
+    @Test
+    void leavesEndpointsThatAreBeansAlone() {
+        assertStartsWith(MakesAnActivator.class);
     }
 
     static class Refusing {
