@@ -2,6 +2,7 @@ package io.paxoslease.node;
 
 import io.paxoslease.node.Candidacy.State;
 import io.paxoslease.protocol.AcceptedLease;
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Effect;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
@@ -207,7 +208,8 @@ final class Campaigner {
     }
 
     /** See {@link LeaseEngine#onOwnerGone}. */
-    void onOwnerGone(Candidacy candidacy, Incarnation owner, Now now, Output out) {
+    void onOwnerGone(Candidacy candidacy, Ballot released, Now now, Output out) {
+        Incarnation owner = released.owner();
         candidacy.gone = owner;
         Hint met = candidacy.met;
         if (met != null && (met.isPast(now) || met.owner().equals(owner))) {
@@ -220,7 +222,7 @@ final class Campaigner {
         }
         candidacy.hint(met, out);
         if (candidacy.state == State.WAITING) {
-            long pause = patience.afterReleaseNanos(candidacy.resource, owner);
+            long pause = patience.afterReleaseNanos(candidacy.resource, released);
             if (candidacy.vain < MANY_IN_VAIN) {
                 candidacy.failures = 0;
             } else {

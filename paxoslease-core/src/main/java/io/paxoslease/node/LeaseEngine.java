@@ -294,11 +294,11 @@ class LeaseEngine {
     }
 
     /** X6. An owner said that it gave the lease up: a follower that waits for it tries at once. */
-    void onOwnerGone(String resource, Incarnation owner, Now now, Output out) {
+    void onOwnerGone(String resource, Ballot released, Now now, Output out) {
         begin(out);
         Candidacy candidacy = candidacies.active(resource);
         if (candidacy != null) {
-            campaigner.onOwnerGone(candidacy, owner, now, out);
+            campaigner.onOwnerGone(candidacy, released, now, out);
             reschedule(candidacy, now);
         }
     }

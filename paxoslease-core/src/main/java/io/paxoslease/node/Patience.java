@@ -1,5 +1,6 @@
 package io.paxoslease.node;
 
+import io.paxoslease.protocol.Ballot;
 import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
@@ -18,6 +19,9 @@ final class Patience {
     private static final long LONGEST_BACKOFF_NANOS = 500 * MILLI;
     private static final long SHORTEST_ROUND_OF_OWNER_NANOS = MILLI;
     private static final long LONGEST_REST_NANOS = 1_000 * MILLI;
+
+    /** 2^64 by the golden ratio: consecutive numbers times this one differ in their upper half, too. */
+    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
     private final String nodeId;
     private final Cell cell;
@@ -60,12 +64,17 @@ final class Patience {
         long spread = Math.min(leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTrips.meanNanos()));
         long step = Math.min(leaseNanos / 16, Math.max(15 * MILLI, 2 * roundTrips.quickNanos()));
         // The record at another acceptor may be a little younger than the one that is known here.
-        return step / 3 + turnNanos(resource, owner, step, spread);
+        return step / 3 + turnNanos(resource, owner, 0, step, spread);
     }
 
-    /** X6. How long after an owner said that it gave its lease up this node tries. */
-    long afterReleaseNanos(String resource, Incarnation owner) {
-        return turnNanos(resource, owner, 2 * Math.max(MILLI, roundTrips.quickNanos()), 2 * roundTrips.meanNanos());
+    /** X6. How long after an owner said that it gave its lease up this node tries. Each time in another order: who is last would never get it. */
+    long afterReleaseNanos(String resource, Ballot released) {
+        return turnNanos(
+                resource,
+                released.owner(),
+                released.counter(),
+                2 * Math.max(MILLI, roundTrips.quickNanos()),
+                2 * roundTrips.meanNanos());
     }
 
     /** How long to wait for an acceptor to hear of a release that this node has heard of. */
@@ -94,18 +103,20 @@ final class Patience {
 
     /**
      * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in an order
-     * that all draw alike and that is another one for each resource and each life of an owner. The owner itself has no turn.
+     * that all draw alike and that is another one for each resource, each life of an owner and each tenure that was given up. The owner itself has
+     * no turn.
      */
-    private long turnNanos(String resource, Incarnation owner, long stepNanos, long spreadNanos) {
+    private long turnNanos(String resource, Incarnation owner, long drawn, long stepNanos, long spreadNanos) {
         int size = cell.size();
         int own = cell.indexOf(nodeId);
         if (own < 0) {
             return jitter(spreadNanos);
         }
-        int first = Math.floorMod(31 * resource.hashCode() + Long.hashCode(owner.nonce()), size);
-        int place = Math.floorMod(own - first, size);
         int former = cell.indexOf(owner.nodeId());
-        return (former >= 0 && Math.floorMod(former - first, size) < place ? place - 1 : place) * stepNanos;
+        int seats = former < 0 ? size : Math.max(1, size - 1);
+        int seat = former < 0 ? own : Math.floorMod(own - former - 1, size);
+        long mixed = (31L * resource.hashCode() + owner.nonce() + drawn) * GOLDEN >>> 33;
+        return (seat + mixed) % seats * stepNanos;
     }
 
     private long jitter(long spreadNanos) {

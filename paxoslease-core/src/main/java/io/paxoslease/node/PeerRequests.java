@@ -91,7 +91,7 @@ final class PeerRequests {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
-                engine.onOwnerGone(release.resource(), release.ballot().owner(), now, output);
+                engine.onOwnerGone(release.resource(), release.ballot(), now, output);
                 continue;
             }
             engine.onRival(request.resource());

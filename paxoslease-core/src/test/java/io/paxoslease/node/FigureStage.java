@@ -422,7 +422,7 @@ final class FigureStage {
     private void learn(Host host, Request request, Response response) {
         run(host, (now, out) -> {
             if (request instanceof ReleaseRequest release) {
-                host.engine.onOwnerGone(LEASE, release.ballot().owner(), now, out);
+                host.engine.onOwnerGone(LEASE, release.ballot(), now, out);
             } else if (request instanceof ProposeRequest propose
                     && response instanceof ProposeResponse answer
                     && answer.accepted()) {

@@ -472,7 +472,7 @@ class LeaseEngineTests {
         void thatIsGivenUpLeavesTheResourceWithoutALeaderAndNothingToWaitFor() {
             engine.watch("r");
             engine.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(1), out);
-            engine.onOwnerGone("r", RIVAL, at(2), out);
+            engine.onOwnerGone("r", new Ballot(1, RIVAL), at(2), out);
             assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", null));
             assertThat(engine.nextWakeNanos()).isEmpty();
         }
@@ -511,7 +511,7 @@ class LeaseEngineTests {
             Incarnation owner = new Incarnation("n3", 3);
             isMet(owner);
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(10), out);
-            waiting.onOwnerGone("r", RIVAL, at(12), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(12), out);
             assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", owner));
             assertThat(nextRequest()).isInstanceOf(PrepareRequest.class);
         }
@@ -520,8 +520,8 @@ class LeaseEngineTests {
         void isProposedForWhenBothHaveGivenUpWhomItMet() {
             isMet(new Incarnation("n3", 3));
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(20), out);
-            waiting.onOwnerGone("r", new Incarnation("n3", 3), at(21), out);
-            waiting.onOwnerGone("r", RIVAL, at(22), out);
+            waiting.onOwnerGone("r", new Ballot(1, new Incarnation("n3", 3)), at(21), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(22), out);
             assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
         }
 
@@ -530,7 +530,7 @@ class LeaseEngineTests {
         void isNotThatOfWhomItMetBeforeItHadTheLeaseItself() {
             Claim claim = isMet(new Incarnation("n3", 3));
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(10), out);
-            waiting.onOwnerGone("r", RIVAL, at(12), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(12), out);
             Ballot ballot = nextRequest().ballot();
             for (int acceptor = 0; acceptor < 3; acceptor++) {
                 waiting.onResponse(
@@ -544,7 +544,7 @@ class LeaseEngineTests {
 
             waiting.resign(claim, at(22), out);
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(23), out);
-            waiting.onOwnerGone("r", RIVAL, at(24), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(24), out);
             assertThat(out.notices).last().isEqualTo(new Notice.LeaderChanged("r", null));
         }
 
@@ -564,7 +564,7 @@ class LeaseEngineTests {
         @Test
         void isPreparedForWhenARivalGivesUpThatIsAsAloneAsThisNode() {
             isAloneWhenItSees(RIVAL);
-            waiting.onOwnerGone("r", RIVAL, at(4), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(4), out);
             assertThat(nextRequest()).isInstanceOf(PrepareRequest.class);
         }
 
@@ -572,7 +572,7 @@ class LeaseEngineTests {
         void isProposedForWhenItsOwnerGivesUpThatWasSeenToExtendIt() {
             isAloneWhenItSees(RIVAL);
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(20), out);
-            waiting.onOwnerGone("r", RIVAL, at(21), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(21), out);
             assertThat(nextRequest()).isInstanceOf(ProposeRequest.class);
         }
 
@@ -588,7 +588,7 @@ class LeaseEngineTests {
             for (int attempts = 1; attempts <= 20; attempts++) {
                 waiting.onOwnerSeen("r", RIVAL, LEASE, now, out);
                 refuse(out.requests.get(0).ballot(), now);
-                waiting.onOwnerGone("r", RIVAL, now, out);
+                waiting.onOwnerGone("r", new Ballot(1, RIVAL), now, out);
                 out.requests.clear();
                 Now due = new Now(waiting.nextWakeNanos().getAsLong(), now.wallMillis());
                 pauses.add(due.nanos() - now.nanos());
@@ -615,7 +615,7 @@ class LeaseEngineTests {
                 waiting.onTime(now, out);
             }
             refuse(out.requests.get(0).ballot(), now);
-            waiting.onOwnerGone("r", RIVAL, now, out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), now, out);
             // Its turn, and nothing at random.
             assertThat((waiting.nextWakeNanos().getAsLong() - now.nanos()) % (2 * MILLI))
                     .isZero();
@@ -1070,7 +1070,7 @@ class LeaseEngineTests {
             deliver(at(100));
 
             engine.onOwnerSeen("r", RIVAL, LEASE, at(110), out);
-            engine.onOwnerGone("r", RIVAL, at(112), out);
+            engine.onOwnerGone("r", new Ballot(1, RIVAL), at(112), out);
 
             engine.onTime(at(100 + REST - 1), out);
             assertThat(out.requests).isEmpty();
@@ -1326,7 +1326,7 @@ class LeaseEngineTests {
             waiting.submit(claim, at(1), out);
             Ballot ballot = out.requests.get(0).ballot();
             if (told) {
-                waiting.onOwnerGone("r", RIVAL, at(2), out);
+                waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(2), out);
             }
             refuse(ballot, at(3), out);
         }
@@ -1360,7 +1360,7 @@ class LeaseEngineTests {
 
         private void isFollowedByARefusal(boolean seenAgain) {
             isRefused(Claim.Kind.PATIENT, false);
-            waiting.onOwnerGone("r", RIVAL, at(100), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(100), out);
             Output next = new Output();
             waiting.onTime(at(110), next);
             if (seenAgain) {
@@ -1624,7 +1624,7 @@ class LeaseEngineTests {
             engine.submit(Claim.standing(resource, LEASE, yieldMillis * MILLI), at(1), out);
             assertThat(out.requests).isEmpty();
             if (gone) {
-                engine.onOwnerGone(resource, owner, at(500), out);
+                engine.onOwnerGone(resource, new Ballot(1, owner), at(500), out);
             }
             long wake = engine.nextWakeNanos().getAsLong();
             engine.onTime(new Now(wake, 1_000_000 + wake / MILLI), out);

@@ -118,14 +118,29 @@ class PatienceTests {
             assertThat(patience("else", true).afterEndNanos("r", OWNER, LEASE)).isEqualTo(third + 8 * MILLI - 1);
             assertThat(patience("else", true).afterEndNanos("r", OWNER, 16 * MILLI))
                     .isEqualTo(MILLI / 3 + 2 * MILLI - 1);
-            assertThat(patience("else", true).afterReleaseNanos("r", OWNER)).isEqualTo(2 * MILLI - 1);
+            assertThat(patience("else", true).afterReleaseNanos("r", new Ballot(1, OWNER)))
+                    .isEqualTo(2 * MILLI - 1);
         }
 
         @Test
         void forTwoRoundTripsAfterARelease() {
             assertThat(Stream.of("n2", "n3")
-                            .map(follower -> patience(follower, true).afterReleaseNanos("r", OWNER)))
+                            .map(follower -> patience(follower, true).afterReleaseNanos("r", new Ballot(1, OWNER))))
                     .containsExactlyInAnyOrder(0L, 2 * MILLI);
+        }
+
+        /** Of three nodes that take a lock in turn two had it 3,662 and 3,525 times in ten seconds, and the third 13 times. */
+        @Test
+        void inAnotherOrderAfterEachReleaseSoThatEachIsFirstAboutAsOften() {
+            int first = 0;
+            for (long counter = 1; counter <= 1_000; counter++) {
+                Ballot released = new Ballot(1_790_000_000_000_000L + 3 * counter, OWNER);
+                long n2 = shortest.afterReleaseNanos("r", released);
+                assertThat(List.of(n2, patience("n3", true).afterReleaseNanos("r", released)))
+                        .containsExactlyInAnyOrder(0L, 2 * MILLI);
+                first += n2 == 0 ? 1 : 0;
+            }
+            assertThat(first).isBetween(400, 600);
         }
 
         @Test

@@ -191,11 +191,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 35f727bc21effc58b2b270b70530320a13a165dbe7a44387238e43fc7f8ae28d",
-        "2, e0283f0b596c75f9521e861ec83fd13319041c3f2bddc21a4534d18d54b41312",
-        "5, 66bd710d5d4774eded42c790b9902b38b464db4f851d64e9cffd54eadcd5fc46",
-        "8, eb93d81e84812c8bd2d87d714a21accb37361ba04aa88d466da83e2cb8a7aaa6",
-        "13, 4c2ece836e3c0fc959aafd8c1a1374f4386f2ff1115b177d37ae80c6400823ce"
+        "1, ad334b3f8980b40c34b41cec6af19e828eb0639b9c1a841419c32a88467846fd",
+        "2, f0ebfd894c2eb4908f0880a9381039bf1d9424b3f7abf30b349a629530221678",
+        "5, ab262ad8a3b7d6284e8c7087775cf9211aaa40cfc80690343a065f56e3eb2d51",
+        "8, 7b299339ea71bcf475f4e2f1ba38e3dd4e5d49e078c339879ab8cff5aff601f1",
+        "13, fc9e3ec4e7611f26eaf31ddaec468fa508271a9cac66cef875d043f156584397"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
