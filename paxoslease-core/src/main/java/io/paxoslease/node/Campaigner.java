@@ -40,6 +40,7 @@ final class Campaigner {
     private final RoundTrips roundTrips;
     private final Patience patience;
     private final Majority majority;
+    private final Rivals rivals;
     private final TimerHeap timers;
     private final Candidacies candidacies;
 
@@ -50,6 +51,7 @@ final class Campaigner {
             RoundTrips roundTrips,
             Patience patience,
             Majority majority,
+            Rivals rivals,
             TimerHeap timers,
             Candidacies candidacies) {
         this.self = self;
@@ -58,6 +60,7 @@ final class Campaigner {
         this.roundTrips = roundTrips;
         this.patience = patience;
         this.majority = majority;
+        this.rivals = rivals;
         this.timers = timers;
         this.candidacies = candidacies;
     }
@@ -94,7 +97,7 @@ final class Campaigner {
             candidacy.claims.add(claim);
             claim.resigned = true;
             claim.restEndsNanos = now.nanos() + patience.restNanos(claim.leaseNanos);
-            next(candidacy, now, out);
+            next(candidacy, true, now, out);
         }
     }
 
@@ -199,6 +202,9 @@ final class Campaigner {
         Hint before = candidacy.hint;
         if (before != null && before.owner().equals(owner)) {
             candidacy.vain = 0;
+        }
+        if (candidacy.isForOneTenure()) {
+            rivals.onOwned(candidacy.resource, now);
         }
         Hint hint = new Hint(owner, now.nanos() + remainingNanos);
         candidacy.hint(hint, out);
@@ -319,7 +325,6 @@ final class Campaigner {
         candidacy.failures = 0;
         Hint hint = candidacy.hint;
         if (claim.kind != Claim.Kind.ONCE && hint != null && !hint.isPast(now)) {
-            candidacy.lastReason = "held by " + hint.owner().nodeId();
             awaitFreedom(candidacy, hint);
         } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
             await(candidacy, claim.restEndsNanos);
@@ -373,6 +378,7 @@ final class Campaigner {
 
     /** X6. Waits until the lease can be free at every acceptor, and then for this node's turn. */
     private void awaitFreedom(Candidacy candidacy, Hint hint) {
+        candidacy.lastReason = "held by " + hint.owner().nodeId();
         Claim claim = candidacy.firstClaim();
         long pause = patience.afterEndNanos(candidacy.resource, hint.owner(), claim.leaseNanos);
         await(candidacy, hint.freeAtNanos() + pause + claim.yieldNanos);
@@ -380,19 +386,28 @@ final class Campaigner {
 
     private void end(Candidacy candidacy, Claim claim, Now now, Output out) {
         boolean first = candidacy.claims.peek() == claim;
+        boolean held = claim.tenure != null;
         if (first) {
             release(candidacy, now, out);
         }
         candidacy.claims.remove(claim);
         timers.cancel(claim);
         if (first) {
-            next(candidacy, now, out);
+            next(candidacy, held, now, out);
         }
     }
 
-    private void next(Candidacy candidacy, Now now, Output out) {
-        if (!candidacy.claims.isEmpty()) {
-            timers.cancel(candidacy.firstClaim());
+    /** The next claim begins to seek, at once unless a claim before it gave the lease up and other nodes are to have their turn. */
+    private void next(Candidacy candidacy, boolean released, Now now, Output out) {
+        if (candidacy.claims.isEmpty()) {
+            return;
+        }
+        timers.cancel(candidacy.firstClaim());
+        long turn = released ? rivals.turnNanos(candidacy.resource, now) : 0;
+        if (turn > 0) {
+            candidacy.lastReason = TAKEN_HERE;
+            await(candidacy, now.nanos() + turn);
+        } else {
             seek(candidacy, now, out);
         }
     }

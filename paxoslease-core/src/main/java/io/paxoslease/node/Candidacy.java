@@ -128,6 +128,12 @@ final class Candidacy extends TimerHeap.Timer {
         return claim != null && claim.tenure != null;
     }
 
+    /** Whether the first claim is for one tenure, after which another claim may want the lease. */
+    boolean isForOneTenure() {
+        Claim claim = claims.peek();
+        return claim != null && !claim.isStanding();
+    }
+
     /** X6. Notes who probably owns the lease, and tells if that is somebody else than before. */
     void hint(@Nullable Hint newer, Output out) {
         Hint old = hint;

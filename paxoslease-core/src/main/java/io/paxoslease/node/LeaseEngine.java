@@ -39,6 +39,7 @@ class LeaseEngine {
     private final TimerHeap timers = new TimerHeap();
     private final Candidacies candidacies;
     private final Campaigner campaigner;
+    private final Rivals rivals;
     private final ParkedLeases parked;
     private final ParkedExtensions extensions;
     private boolean attemptsTold;
@@ -52,8 +53,9 @@ class LeaseEngine {
         Patience patience = new Patience(self.nodeId(), proposer.cell(), roundTrips, random);
         Majority majority = new Majority(proposer.cell(), self.nodeId());
         this.candidacies = new Candidacies(self, proposer, timers);
-        this.campaigner =
-                new Campaigner(self, proposer, oneRoundTrip, roundTrips, patience, majority, timers, candidacies);
+        this.rivals = new Rivals(patience);
+        this.campaigner = new Campaigner(
+                self, proposer, oneRoundTrip, roundTrips, patience, majority, rivals, timers, candidacies);
         this.parked = candidacies.parked();
         this.extensions = new ParkedExtensions(proposer, candidacies, timers, roundTrips, patience, majority);
     }
@@ -260,24 +262,35 @@ class LeaseEngine {
     }
 
     /** X6. Another node asked this node's acceptor for the lease; when this node gives it up, the other is to be told. */
-    void onRival(String resource) {
+    void onRival(String resource, Now now) {
         Candidacy candidacy = candidacies.active(resource);
         if (candidacy != null) {
             candidacy.told = Majority.EVERYBODY;
+            if (candidacy.isForOneTenure()) {
+                rivals.onAsked(resource, now);
+            }
         }
     }
 
-    /** Whether a ballot of this node is that of a lease that is over. Safe to call without the lock. */
+    /** Whether a ballot is one of this node. */
+    boolean isOwn(Ballot ballot) {
+        return ballot.owner().equals(self);
+    }
+
+    /** Whether a ballot of this node is that of a lease that is over. */
     boolean isOver(String resource, Ballot ballot) {
-        return ballot.owner().equals(self) && !knows(resource);
+        return isOwn(ballot) && !knows(resource);
     }
 
     /**
      * X6. This node's acceptor told another node of a lease of this one. Where that was given up before it was noted that the other wants it, the
      * other was not told, and would wait for the end of what is over.
      */
-    void onRivalRefused(String resource, Ballot ballot, Output out) {
+    void onRivalRefused(String resource, Ballot ballot, Now now, Output out) {
         begin(out);
+        if (isOwn(ballot)) {
+            rivals.onAsked(resource, now);
+        }
         if (isOver(resource, ballot)) {
             out.send(new ReleaseRequest(resource, ballot), Majority.EVERYBODY);
         }

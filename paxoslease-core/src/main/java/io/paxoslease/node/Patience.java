@@ -70,11 +70,16 @@ final class Patience {
     /** X6. How long after an owner said that it gave its lease up this node tries. Each time in another order: who is last would never get it. */
     long afterReleaseNanos(String resource, Ballot released) {
         return turnNanos(
-                resource,
-                released.owner(),
-                released.counter(),
-                2 * Math.max(MILLI, roundTrips.quickNanos()),
-                2 * roundTrips.meanNanos());
+                resource, released.owner(), released.counter(), releaseStepNanos(), 2 * roundTrips.meanNanos());
+    }
+
+    /** X6. How long until all others have had their turn after a release, and one of them the lease. */
+    long turnsOfOthersNanos() {
+        return cell.size() * releaseStepNanos() + 2 * roundTrips.meanNanos();
+    }
+
+    private long releaseStepNanos() {
+        return 2 * Math.max(MILLI, roundTrips.quickNanos());
     }
 
     /** How long to wait for an acceptor to hear of a release that this node has heard of. */

@@ -59,7 +59,7 @@ final class PeerRequests {
 
     private boolean isWorthAStep(String resource, @Nullable Response response) {
         AcceptedLease lease = reported(response);
-        return engine.cares(resource) || (lease != null && engine.isOver(resource, lease.ballot()));
+        return engine.cares(resource) || (lease != null && engine.isOwn(lease.ballot()));
     }
 
     private static @Nullable AcceptedLease reported(@Nullable Response response) {
@@ -71,7 +71,7 @@ final class PeerRequests {
             Request request = requests.get(i);
             if (engine.shouldKnowRivals(request.resource()) && !(request instanceof ReleaseRequest)) {
                 // Before the rival is refused: a release that follows must find it noted.
-                steps.accept((now, output) -> engine.onRival(request.resource()));
+                steps.accept((now, output) -> engine.onRival(request.resource(), now));
             }
         }
         if (acceptor == null) {
@@ -94,11 +94,11 @@ final class PeerRequests {
                 engine.onOwnerGone(release.resource(), release.ballot(), now, output);
                 continue;
             }
-            engine.onRival(request.resource());
+            engine.onRival(request.resource(), now);
             Response response = responses.get(i);
             AcceptedLease lease = reported(response);
             if (lease != null) {
-                engine.onRivalRefused(request.resource(), lease.ballot(), output);
+                engine.onRivalRefused(request.resource(), lease.ballot(), now, output);
             } else if (response instanceof ProposeResponse proposal && proposal.accepted()) {
                 hint(request.resource(), now, output);
             }

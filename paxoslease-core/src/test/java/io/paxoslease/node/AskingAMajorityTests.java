@@ -312,6 +312,25 @@ class AskingAMajorityTests {
         }
     }
 
+    /** The holder's node knows of whom its acceptor refused, though of a lease that is parked it keeps nothing but the tenure. */
+    @Test
+    void whoeverWaitsHasATurnAlthoughTheHoldersNodeWantsTheLeaseAgain() throws Exception {
+        Lease lease = takes("n1").autoExtend();
+        nodes.get("n1").tryAcquireAsync("else", TIME);
+        deliver();
+        FutureTask<Lease> answer = waits("n3");
+        deliver();
+        nodes.get("n1").election("r").start();
+        pass(200);
+        assertThat(holds("n3")).isFalse();
+
+        lease.release();
+        deliver();
+        pass(20);
+        assertThat(holds("n3")).isTrue();
+        answer.get(10, TimeUnit.SECONDS).release();
+    }
+
     /** It was noted as somebody who wants the lease when that had been given up already, and waited for the rest of its time. */
     @Test
     void whoeverIsRefusedAsTheLeaseIsGivenUpIsToldOfThat() throws Exception {

@@ -344,7 +344,7 @@ class ExtensionTests {
     @Test
     void isNotGivenUpForARivalThatWasRefused() {
         event();
-        engine.onRivalRefused("r", claim.tenure.ballot(), out);
+        engine.onRivalRefused("r", claim.tenure.ballot(), at(1), out);
         assertThat(out.requests).isEmpty();
     }
 

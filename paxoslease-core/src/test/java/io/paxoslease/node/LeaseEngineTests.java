@@ -160,7 +160,7 @@ class LeaseEngineTests {
 
         private List<Request> sentToWhomWasRefusedFor(Ballot ballot) {
             Output event = new Output();
-            engine.onRivalRefused("r", ballot, event);
+            engine.onRivalRefused("r", ballot, at(1), event);
             return event.requests;
         }
 
@@ -189,6 +189,133 @@ class LeaseEngineTests {
         void isToldNothingOfALeaseOfAnother() {
             assertThat(sentToWhomWasRefusedFor(new Ballot(1, new Incarnation("other", 1))))
                     .isEmpty();
+        }
+    }
+
+    /**
+     * What one claim gives up goes to the next in the same step, so that other nodes hear of the end and of the new owner at once. Two threads of a
+     * node took a lease 7,124 times in ten seconds; who waited at another had it twice, and not within three seconds three times.
+     */
+    @Nested
+    class X6AHandOverWithinTheNode {
+
+        /** Longer than the node keeps the lease where others want it, too. */
+        private static final long KEPT = 100;
+
+        /** When the others have had their turn. */
+        private static final long TURN = 10;
+
+        private final Claim first = Claim.patient("r", LEASE, 10 * LEASE);
+        private final Claim second = Claim.patient("r", LEASE, 10 * LEASE);
+
+        private void takeForTheFirst() {
+            take(first);
+            engine.submit(second, at(1), out);
+        }
+
+        private boolean isAtOnce(Claim from, Claim to, long millis) {
+            engine.withdraw(from, at(millis), out);
+            deliver(at(millis));
+            return to.tenure != null;
+        }
+
+        private void isTakenAfterTheTurn(Claim to, long millis) {
+            assertThat(engine.nextWakeNanos().getAsLong())
+                    .isBetween(at(millis + 1).nanos(), at(millis + TURN).nanos());
+            engine.onTime(at(millis + TURN), out);
+            deliver(at(millis + TURN));
+            assertThat(to.tenure).isNotNull();
+        }
+
+        @Test
+        void letsNobodyElseFirstWhereNobodyAsked() {
+            takeForTheFirst();
+            assertThat(isAtOnce(first, second, KEPT)).isTrue();
+        }
+
+        @Test
+        void letsNobodyElseFirstBeforeThisNodeHadItsShare() {
+            takeForTheFirst();
+            engine.onRival("r", at(1));
+            assertThat(isAtOnce(first, second, 20)).isTrue();
+        }
+
+        @Test
+        void letsOthersHaveTheirTurnAfterwards() {
+            takeForTheFirst();
+            engine.onRival("r", at(1));
+            engine.onRival("r", at(KEPT - 1));
+            assertThat(isAtOnce(first, second, KEPT)).isFalse();
+            isTakenAfterTheTurn(second, KEPT);
+        }
+
+        @Test
+        void letsNobodyFirstAgainWhereNobodyTookItsTurn() {
+            letsOthersHaveTheirTurnAfterwards();
+            Claim third = Claim.patient("r", LEASE, 10 * LEASE);
+            engine.submit(third, at(2 * KEPT), out);
+            assertThat(isAtOnce(second, third, 3 * KEPT)).isTrue();
+        }
+
+        /** Others may wait who asked before that and will not ask again. */
+        @Test
+        void letsOthersHaveTheirTurnAgainWhereOneOfThemHadTheLease() {
+            takeForTheFirst();
+            engine.onRival("r", at(1));
+            assertThat(isAtOnce(first, second, KEPT)).isFalse();
+            engine.onOwnerSeen("r", RIVAL, LEASE, at(KEPT + 1), out);
+            engine.onOwnerGone("r", new Ballot(1, RIVAL), at(KEPT + 2), out);
+            engine.onTime(at(KEPT + TURN), out);
+            deliver(at(KEPT + TURN));
+            Claim third = Claim.patient("r", LEASE, 10 * LEASE);
+            engine.submit(third, at(KEPT + TURN), out);
+            assertThat(isAtOnce(second, third, 2 * KEPT + TURN)).isFalse();
+        }
+
+        /** Of a lease that is parked nothing is kept but the tenure. */
+        @Test
+        void letsOthersHaveTheirTurnWhoAskedWhileTheLeaseWasParked() {
+            first.autoExtend = true;
+            take(first);
+            engine.onOwnerGone("else", new Ballot(1, RIVAL), at(2), new Output());
+            assertThat(engine.cares("r")).isFalse();
+            engine.onRivalRefused("r", first.tenure.ballot(), at(2), out);
+            engine.submit(second, at(3), out);
+            assertThat(isAtOnce(first, second, KEPT)).isFalse();
+        }
+
+        /** There was no release that others wait for. */
+        @Test
+        void letsNobodyFirstWhereAClaimEndsWithoutTheLease() {
+            engine.submit(first, at(1), out);
+            engine.submit(second, at(1), out);
+            engine.onRival("r", at(1));
+            out.requests.clear();
+            assertThat(isAtOnce(first, second, KEPT)).isTrue();
+        }
+
+        @Test
+        void saysThatThisNodeHadTheLeaseUntilThen() {
+            Claim brief = Claim.patient("r", LEASE, at(KEPT + 1).nanos());
+            take(first);
+            engine.submit(brief, at(1), out);
+            engine.onRival("r", at(1));
+            assertThat(isAtOnce(first, brief, KEPT)).isFalse();
+            engine.onTime(at(KEPT + 1), out);
+            assertThat(out.notices)
+                    .contains(new Notice.Unavailable(brief, "this node itself seeks or holds the lease already"));
+        }
+
+        @Test
+        void saysWhoHasTheLeaseWhereSomebodyTookItInItsTurn() {
+            Claim brief = Claim.patient("r", LEASE, at(KEPT + 50).nanos());
+            take(first);
+            engine.submit(brief, at(1), out);
+            engine.onRival("r", at(1));
+            assertThat(isAtOnce(first, brief, KEPT)).isFalse();
+            engine.onOwnerSeen("r", RIVAL, LEASE, at(KEPT + 1), out);
+            engine.onTime(at(KEPT + 50), out);
+            assertThat(out.notices).contains(new Notice.Unavailable(brief, "held by " + RIVAL.nodeId()));
         }
     }
 
@@ -1267,7 +1394,7 @@ class LeaseEngineTests {
             Claim claim = Claim.patient("r", LEASE, LEASE);
             Request request = submit(claim);
             assertThat(asking.shouldKnowRivals("r")).isTrue();
-            asking.onRival("r");
+            asking.onRival("r", at(1));
             assertThat(asking.shouldKnowRivals("r")).isFalse();
             win(request);
             asking.withdraw(claim, at(2), out);
