@@ -21,9 +21,10 @@ import org.awaitility.Awaitility;
 public final class LocalCell implements AutoCloseable {
 
     private static final Duration LEASE_TIME = Duration.ofSeconds(3);
+    private static final String WIRE = "wire";
 
     private final ExecutorService wires = Executors.newCachedThreadPool(task -> {
-        Thread thread = new Thread(task, "wire");
+        Thread thread = new Thread(task, WIRE);
         thread.setDaemon(true);
         return thread;
     });
@@ -95,6 +96,11 @@ public final class LocalCell implements AutoCloseable {
         node.openAcceptor();
         node.start();
         return node;
+    }
+
+    /** Whether the thread carries messages of a cell: the slower the machine, the more there are. */
+    public static boolean isWire(Thread thread) {
+        return thread.getName().equals(WIRE);
     }
 
     /** One node of the cell, counted from 1. */

