@@ -27,10 +27,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.LifecycleProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.context.support.AbstractApplicationContext;
+import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.integration.config.EnableIntegration;
 import org.springframework.integration.dsl.IntegrationFlow;
 import org.springframework.integration.dsl.Pollers;
@@ -45,6 +48,8 @@ import org.springframework.integration.support.SmartLifecycleRoleController;
 class LeaderElectionTests {
 
     private static final Duration SOON = LocalCell.leaseTime().multipliedBy(5);
+    /** How long Spring waits for what does not stop. */
+    private static final Duration LONG = SOON.multipliedBy(2);
 
     private static LocalCell cell;
 
@@ -242,9 +247,10 @@ class LeaderElectionTests {
     @Test
     void aCandidateThatClosesItsApplicationIsRevokedAndNotWaitedFor() throws InterruptedException {
         ClosingApplication application = start(1, ClosingApplication.class).getBean(ClosingApplication.class);
+        application.mayEnd.complete(null);
 
-        // Spring waits for ten seconds for what does not stop.
-        assertThat(application.closed.await(8, TimeUnit.SECONDS)).isTrue();
+        assertThat(application.closed.await(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
 
         assertThat(application.calls)
                 .containsExactly("onGranted reports", "onRevoked reports", "OnRevokedEvent reports", "closed");
@@ -258,7 +264,8 @@ class LeaderElectionTests {
 
         cell.node(1).election("reports").resign();
 
-        assertThat(application.closed.await(8, TimeUnit.SECONDS)).isTrue();
+        assertThat(application.closed.await(SOON.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
         assertThat(application.calls).containsSequence("onRevoked reports", "closed");
     }
 
@@ -493,6 +500,11 @@ class LeaderElectionTests {
         // The cell outlives the contexts.
         context.registerBean(
                 "leaseNode", LeaseNode.class, () -> cell.node(node), definition -> definition.setDestroyMethodName(""));
+        context.registerBean(AbstractApplicationContext.LIFECYCLE_PROCESSOR_BEAN_NAME, LifecycleProcessor.class, () -> {
+            DefaultLifecycleProcessor patient = new DefaultLifecycleProcessor();
+            patient.setTimeoutPerShutdownPhase(LONG.toMillis());
+            return patient;
+        });
         context.register(PaxosLeaseIntegrationAutoConfiguration.class, application);
         contexts.add(context);
         context.refresh();
@@ -696,6 +708,8 @@ class LeaderElectionTests {
     @Configuration
     static class ClosingApplication extends EndingApplication {
 
+        final CompletableFuture<Void> mayEnd = new CompletableFuture<>();
+
         @Override
         @Bean
         ReportsCandidate candidate() {
@@ -703,6 +717,8 @@ class LeaderElectionTests {
                 @Override
                 public void onGranted(Context granted) {
                     super.onGranted(granted);
+                    // The test must have had the bean.
+                    mayEnd.join();
                     end();
                 }
             };
