@@ -35,8 +35,6 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     /** Below the default of user beans, above the web server: stopped after the former and before the latter. */
     static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 512;
 
-    private static final Duration EVENTS_TIMEOUT = Duration.ofSeconds(2);
-
     private static final Log LOG = LogFactory.getLog("io.paxoslease");
 
     private final CellConfiguration cell;
@@ -50,6 +48,9 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
 
     /** How long the application may take to become ready before a warning says what waits for it. */
     Duration readyWithin = Duration.ofSeconds(30);
+
+    /** How long a stop waits for listeners to be told of the end of their leases. */
+    Duration eventsWithin = Duration.ofSeconds(2);
 
     /** What waits to be told at its time. Until then the timer of the JDK keeps all of this. */
     private final List<CompletableFuture<Void>> later = new CopyOnWriteArrayList<>();
@@ -314,7 +315,7 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
     }
 
     private void awaitDelivered(Thread stopper, Predicate<String> goesOn) {
-        events.ifAvailable(publisher -> publisher.awaitDelivered(EVENTS_TIMEOUT, stopper, goesOn));
+        events.ifAvailable(publisher -> publisher.awaitDelivered(eventsWithin, stopper, goesOn));
     }
 
     private static void onThreadOfItsOwn(Runnable task) {
