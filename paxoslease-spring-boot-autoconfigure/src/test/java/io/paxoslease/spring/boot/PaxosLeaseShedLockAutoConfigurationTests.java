@@ -119,7 +119,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
             first.unlock();
             assertThat(stopped.getCount()).isOne();
             second.unlock();
-            assertThat(stopped.await(1, TimeUnit.SECONDS)).isTrue();
+            assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
         });
     }
 
@@ -133,7 +133,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
         assertThat(context.getBean(PaxosLeaseLockProvider.class).lease("report"))
                 .isPresent();
         lock.unlock();
-        assertThat(stopped.await(1, TimeUnit.SECONDS)).isTrue();
+        assertThat(stopped.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     private static SimpleLock lock(LockProvider provider, String name) {
