@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.LeaseUnavailableException;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.spring.LeaderChangedEvent;
@@ -16,6 +17,8 @@ import io.paxoslease.spring.LeaseLostEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
@@ -56,6 +59,8 @@ import org.springframework.context.event.EventListener;
 @ExtendWith(OutputCaptureExtension.class)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class AutoConfigureTestLeasesTests {
+
+    private static Future<Lease> inVain;
 
     @Autowired
     private TestLeases leases;
@@ -140,14 +145,21 @@ class AutoConfigureTestLeasesTests {
     }
 
     private void waitInVainFor(String leaseName) {
-        new Thread(() -> assertThatThrownBy(() -> manager.acquire(leaseName, leases.leaseTime(), Duration.ofDays(1))))
-                .start();
+        FutureTask<Lease> waiting =
+                new FutureTask<>(() -> manager.acquire(leaseName, leases.leaseTime(), Duration.ofDays(1)));
+        new Thread(waiting).start();
+        inVain = waiting;
         await().until(() -> node.lease(leaseName).filter(LeaseStatus::candidate).isPresent());
     }
 
     @Test
     @Order(6)
     void whatOnlyTheTestStoodForIsFree() {
+        assertThat(inVain)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LeaseUnavailableException.class);
         assertThat(manager.election("report").isLeader()).isFalse();
         assertThat(manager.tryAcquire("report", leases.leaseTime())).isPresent();
         assertThat(manager.tryAcquire("import", leases.leaseTime())).isPresent();
