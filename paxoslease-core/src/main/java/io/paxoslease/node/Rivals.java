@@ -8,23 +8,34 @@ import java.util.Map;
  * X6. Which leases other nodes want, too, so that this node does not hand them from one of its own claims to the next for ever: the next proposal
  * then comes in the frame that tells of the release, and no other node ever tries.
  *
- * <p>The others ask once and then wait to hear of a release. So who wants a lease is remembered until a turn that nobody took, and apart from the
- * candidacy, which is forgotten when its lease is parked. Not safe for concurrent use.
+ * <p>The others ask once and then wait to hear of a release. So who wants a lease is remembered until some turns in a row that nobody took, since one
+ * is missed by whoever hears of the release a few milliseconds late, and apart from the candidacy, which is forgotten when its lease is parked. Not
+ * safe for concurrent use.
  */
 final class Rivals {
 
     /** How much longer than the others have their turn this node may keep a lease. */
     private static final int SHARE = 8;
 
+    /** After so many turns in a row that nobody took, nobody else wants a lease any more. */
+    private static final int TURNS = 3;
+
     /** So many leases are remembered, those that came last. */
     private static final int MOST = 1_024;
 
     private final Patience patience;
 
-    /** Since when no other node had the lease, nor a turn. */
-    private final Map<String, Long> keptSinceNanos = new LinkedHashMap<>() {
+    /**
+     * A lease that other nodes want, too.
+     *
+     * @param sinceNanos since when no other node had it, nor a turn
+     * @param turns how many more turns the others are given if nobody takes one
+     */
+    private record Kept(long sinceNanos, int turns) {}
+
+    private final Map<String, Kept> kept = new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Kept> eldest) {
             return size() > MOST;
         }
     };
@@ -35,22 +46,29 @@ final class Rivals {
 
     /** Another node asked for a lease. */
     void onAsked(String resource, Now now) {
-        keptSinceNanos.putIfAbsent(resource, now.nanos());
+        Kept before = kept.get(resource);
+        if (before == null || before.turns < TURNS) {
+            kept.put(resource, new Kept(before == null ? now.nanos() : before.sinceNanos, TURNS));
+        }
     }
 
     /** Another node has a lease. */
     void onOwned(String resource, Now now) {
-        keptSinceNanos.put(resource, now.nanos());
+        kept.put(resource, new Kept(now.nanos(), TURNS));
     }
 
     /** How long this node lets others go first when one of its claims has given a lease up and another one wants it. */
     long turnNanos(String resource, Now now) {
-        Long since = keptSinceNanos.get(resource);
+        Kept before = kept.get(resource);
         long turns = patience.turnsOfOthersNanos();
-        if (since == null || now.nanos() - since < SHARE * turns) {
+        if (before == null || now.nanos() - before.sinceNanos < SHARE * turns) {
             return 0;
         }
-        keptSinceNanos.remove(resource);
+        if (before.turns == 1) {
+            kept.remove(resource);
+        } else {
+            kept.put(resource, new Kept(now.nanos(), before.turns - 1));
+        }
         return turns;
     }
 }

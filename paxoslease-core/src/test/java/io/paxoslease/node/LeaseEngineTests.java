@@ -249,12 +249,40 @@ class LeaseEngineTests {
             isTakenAfterTheTurn(second, KEPT);
         }
 
+        /** So many turns that nobody takes, and then whether the next claim has the lease at once. */
+        private boolean isAtOnceAfterTurnsInVain(int turns, Runnable beforeTheLast) {
+            takeForTheFirst();
+            engine.onRival("r", at(1));
+            Claim from = first;
+            Claim to = second;
+            for (int turn = 1; turn <= turns; turn++) {
+                if (turn == turns) {
+                    beforeTheLast.run();
+                }
+                assertThat(isAtOnce(from, to, turn * KEPT)).isFalse();
+                isTakenAfterTheTurn(to, turn * KEPT);
+                from = to;
+                to = Claim.patient("r", LEASE, 10 * LEASE);
+                engine.submit(to, at(turn * KEPT + TURN), out);
+            }
+            return isAtOnce(from, to, (turns + 1) * KEPT);
+        }
+
+        /** A turn is missed by whoever hears of the release late, and who waits does not ask again. */
         @Test
-        void letsNobodyFirstAgainWhereNobodyTookItsTurn() {
-            letsOthersHaveTheirTurnAfterwards();
-            Claim third = Claim.patient("r", LEASE, 10 * LEASE);
-            engine.submit(third, at(2 * KEPT), out);
-            assertThat(isAtOnce(second, third, 3 * KEPT)).isTrue();
+        void letsOthersHaveTheirTurnAgainWhereTheyMissedOne() {
+            assertThat(isAtOnceAfterTurnsInVain(2, () -> {})).isFalse();
+        }
+
+        @Test
+        void letsNobodyFirstAgainWhereNobodyTookThreeTurns() {
+            assertThat(isAtOnceAfterTurnsInVain(3, () -> {})).isTrue();
+        }
+
+        @Test
+        void letsOthersHaveFurtherTurnsWhereOneOfThemAskedAgain() {
+            assertThat(isAtOnceAfterTurnsInVain(3, () -> engine.onRival("r", at(3 * KEPT - 1))))
+                    .isFalse();
         }
 
         /** Others may wait who asked before that and will not ask again. */
