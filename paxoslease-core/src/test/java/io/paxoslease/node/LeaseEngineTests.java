@@ -312,6 +312,18 @@ class LeaseEngineTests {
             assertThat(isAtOnce(first, second, KEPT)).isFalse();
         }
 
+        @Test
+        void letsOthersHaveTheirTurnWhereAnElectionResigns() {
+            Claim standing = Claim.standing("r", LEASE, 0);
+            take(standing);
+            engine.submit(second, at(1), out);
+            engine.onRivalRefused("r", standing.tenure.ballot(), at(1), out);
+            engine.resign(standing, at(KEPT), out);
+            deliver(at(KEPT));
+            assertThat(second.tenure).isNull();
+            isTakenAfterTheTurn(second, KEPT);
+        }
+
         /** There was no release that others wait for. */
         @Test
         void letsNobodyFirstWhereAClaimEndsWithoutTheLease() {
