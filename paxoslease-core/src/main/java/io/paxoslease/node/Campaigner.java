@@ -329,6 +329,7 @@ final class Campaigner {
         } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
             await(candidacy, claim.restEndsNanos);
         } else {
+            candidacy.lastReason = Candidacy.NO_ANSWER;
             tryNow(candidacy, State.TRYING, now, out);
         }
     }
@@ -583,7 +584,7 @@ final class Campaigner {
         } else if (outcome instanceof Outcome.Outbid || outcome instanceof Outcome.Split) {
             return "another candidate was quicker";
         } else if (outcome instanceof Outcome.Unanswered) {
-            return "no majority of the cell answered";
+            return Candidacy.NO_ANSWER;
         } else if (outcome instanceof Outcome.Overdue) {
             return "the majority answered too late";
         }

@@ -25,6 +25,9 @@ final class Candidacy extends TimerHeap.Timer {
         EXTENDING
     }
 
+    /** Why an attempt fails, or a claim ends before its first one has. */
+    static final String NO_ANSWER = "no majority of the cell answered";
+
     final String resource;
 
     /** The first claim seeks or holds, the others wait for it. */
@@ -109,7 +112,7 @@ final class Candidacy extends TimerHeap.Timer {
     boolean young;
 
     /** What the last failed attempt met; as long as none has failed, what the one in flight waits for. */
-    String lastReason = "no majority of the cell answered";
+    String lastReason = NO_ANSWER;
 
     /** X6. Who probably owns the lease: this node only while it holds it as far as was noticed. Readable without the lock. */
     volatile @Nullable Hint hint;

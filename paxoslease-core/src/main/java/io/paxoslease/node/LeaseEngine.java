@@ -272,7 +272,7 @@ class LeaseEngine {
         }
     }
 
-    /** Whether a ballot is one of this node. */
+    /** Whether a ballot is one of this node. Safe to call without the lock. */
     boolean isOwn(Ballot ballot) {
         return ballot.owner().equals(self);
     }

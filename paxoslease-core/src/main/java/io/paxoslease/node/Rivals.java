@@ -20,7 +20,7 @@ final class Rivals {
     /** After so many turns in a row that nobody took, nobody else wants a lease any more. */
     private static final int TURNS = 3;
 
-    /** So many leases are remembered, those that came last. */
+    /** So many leases are remembered, those that others asked for or had last. */
     private static final int MOST = 1_024;
 
     private final Patience patience;
@@ -33,7 +33,7 @@ final class Rivals {
      */
     private record Kept(long sinceNanos, int turns) {}
 
-    private final Map<String, Kept> kept = new LinkedHashMap<>() {
+    private final Map<String, Kept> kept = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Kept> eldest) {
             return size() > MOST;

@@ -627,6 +627,20 @@ class LeaseEngineTests {
                     .isBetween(at(6_000).nanos(), at(6_100).nanos());
         }
 
+        /** Who had kept an earlier claim from it, perhaps long ago. */
+        @Test
+        void isNotNamedToAClaimWhoseFirstAttemptIsNotAnswered() {
+            engine.watch("r");
+            engine.onOwnerSeen("r", RIVAL, 1_000 * MILLI, at(1), out);
+            engine.submit(Claim.patient("r", LEASE, at(2).nanos()), at(1), out);
+            engine.onTime(at(2), out);
+            engine.onOwnerGone("r", new Ballot(1, RIVAL), at(3), out);
+            Claim claim = Claim.patient("r", LEASE, at(5).nanos());
+            engine.submit(claim, at(4), out);
+            engine.onTime(at(5), out);
+            assertThat(out.notices).contains(new Notice.Unavailable(claim, "no majority of the cell answered"));
+        }
+
         @Test
         void isNotWaitedForByAClaimThatDoesNotWait() {
             engine.submit(Claim.once("r", LEASE, LEASE), at(1), out);
