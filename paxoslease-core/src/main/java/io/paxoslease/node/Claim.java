@@ -70,7 +70,7 @@ final class Claim extends TimerHeap.Timer {
     final CompletableFuture<Optional<Lease>> result;
 
     /** Why there was no tenure. */
-    volatile String unavailableReason = "no majority of the cell answered";
+    volatile String unavailableReason = Candidacy.NO_ANSWER;
 
     /** Callers that wait for the extension in flight. */
     private List<CompletableFuture<Boolean>> extensions = List.of();

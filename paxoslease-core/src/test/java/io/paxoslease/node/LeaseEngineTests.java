@@ -334,13 +334,17 @@ class LeaseEngineTests {
             assertThat(isAtOnce(first, second, KEPT)).isTrue();
         }
 
+        private void waitsForTheTurnOfOthers(Claim claim) {
+            take(first);
+            engine.submit(claim, at(1), out);
+            engine.onRival("r", at(1));
+            assertThat(isAtOnce(first, claim, KEPT)).isFalse();
+        }
+
         @Test
         void saysThatThisNodeHadTheLeaseUntilThen() {
             Claim brief = Claim.patient("r", LEASE, at(KEPT + 1).nanos());
-            take(first);
-            engine.submit(brief, at(1), out);
-            engine.onRival("r", at(1));
-            assertThat(isAtOnce(first, brief, KEPT)).isFalse();
+            waitsForTheTurnOfOthers(brief);
             engine.onTime(at(KEPT + 1), out);
             assertThat(out.notices)
                     .contains(new Notice.Unavailable(brief, "this node itself seeks or holds the lease already"));
@@ -349,10 +353,7 @@ class LeaseEngineTests {
         @Test
         void saysWhoHasTheLeaseWhereSomebodyTookItInItsTurn() {
             Claim brief = Claim.patient("r", LEASE, at(KEPT + 50).nanos());
-            take(first);
-            engine.submit(brief, at(1), out);
-            engine.onRival("r", at(1));
-            assertThat(isAtOnce(first, brief, KEPT)).isFalse();
+            waitsForTheTurnOfOthers(brief);
             engine.onOwnerSeen("r", RIVAL, LEASE, at(KEPT + 1), out);
             engine.onTime(at(KEPT + 50), out);
             assertThat(out.notices).contains(new Notice.Unavailable(brief, "held by " + RIVAL.nodeId()));

@@ -8,16 +8,13 @@ import java.util.random.RandomGenerator;
 /** The production engine, but a lease of this node that refused a rival is taken to be over, whether or not it is. */
 final class WeakEngine extends LeaseEngine {
 
-    private final Incarnation self;
-
     WeakEngine(
             Incarnation self, Proposer proposer, boolean oneRoundTrip, long roundTimeoutNanos, RandomGenerator random) {
         super(self, proposer, oneRoundTrip, roundTimeoutNanos, random);
-        this.self = self;
     }
 
     @Override
     boolean isOver(String resource, Ballot ballot) {
-        return ballot.owner().equals(self);
+        return isOwn(ballot);
     }
 }
