@@ -17,7 +17,7 @@ public record Timing(long maxLeaseNanos, double maxClockDrift) {
     public Timing {
         if (maxLeaseNanos < MIN_LEASE_NANOS || maxLeaseNanos > MAX_LEASE_NANOS) {
             throw new IllegalArgumentException(
-                    "The maximum lease time must be from 10 ms to 7 days, not " + maxLeaseNanos / 1_000_000 + " ms");
+                    "The maximum lease time must be from 10 ms to 7 days, not " + inFull(maxLeaseNanos));
         }
         if (!(maxClockDrift >= 0 && maxClockDrift < 0.5)) {
             throw new IllegalArgumentException(
@@ -46,8 +46,12 @@ public record Timing(long maxLeaseNanos, double maxClockDrift) {
     public long requireLeaseTime(long leaseNanos) {
         if (leaseNanos < MIN_LEASE_NANOS || leaseNanos > maxLeaseNanos) {
             throw new IllegalArgumentException("The lease time must be from 10 ms to the cell's maximum lease time of "
-                    + maxLeaseNanos / 1_000_000 + " ms, not " + leaseNanos / 1_000_000 + " ms");
+                    + inFull(maxLeaseNanos) + ", not " + inFull(leaseNanos));
         }
         return leaseNanos;
+    }
+
+    private static String inFull(long nanos) {
+        return nanos % 1_000_000 == 0 ? nanos / 1_000_000 + " ms" : nanos + " ns";
     }
 }

@@ -76,7 +76,7 @@ class ValueTests {
             assertThatCode(() -> new Timing(Timing.MIN_LEASE_NANOS, 0)).doesNotThrowAnyException();
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> new Timing(Timing.MIN_LEASE_NANOS - 1, 0))
-                    .withMessageContaining("not 9 ms");
+                    .withMessageContaining("not 9999999 ns");
             assertThatCode(() -> new Timing(Timing.MAX_LEASE_NANOS, 0)).doesNotThrowAnyException();
             assertThatIllegalArgumentException().isThrownBy(() -> new Timing(Timing.MAX_LEASE_NANOS + 1, 0));
         }
