@@ -125,6 +125,7 @@ class SimulationTests {
                 "PROMISE_NOT_RAISED_BY_ACCEPT",
                 "RELEASE_BY_OWNER",
                 "VOTES_COUNTED_BY_MESSAGE",
+                "ANSWERS_TO_OLDER_BALLOT_COUNTED",
                 "BALLOT_REUSED",
                 "QUARANTINE_TOO_SHORT",
                 "NO_QUARANTINE_FOR_LOCAL_PROPOSER",

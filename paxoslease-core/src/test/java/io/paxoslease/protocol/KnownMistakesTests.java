@@ -199,20 +199,23 @@ class KnownMistakesTests {
         });
     }
 
+    /** The records that the older ballot made end before the authority of the newer one. */
     @Test
     void row10AnswersToAnOlderBallotOfOnesOwnAreCounted() {
-        givesTwoOwnersOnlyWith(Set.of(Mistake.ANSWERS_TO_OLDER_BALLOT_COUNTED, Mistake.OVERWRITING), world -> {
+        givesTwoOwnersOnlyWith(Set.of(Mistake.ANSWERS_TO_OLDER_BALLOT_COUNTED), world -> {
             world.start("p");
-            world.deliver(PREPARE, "p", "a1");
-            world.deliver(PREPARE, "p", "a2");
-            world.advance(1);
-            world.start("q");
-            world.advance(1);
+            world.prepare("p", "a1", "a2");
+            world.deliver(PROPOSE, "p", "a1");
+            world.deliver(PROPOSE, "p", "a2");
+            world.advance(900);
             world.start("p");
             world.deliver(PREPARED, "p#1", "a1");
             world.deliver(PREPARED, "p#1", "a2");
+            world.deliver(PROPOSED, "p#1", "a1");
+            world.deliver(PROPOSED, "p#1", "a2");
+            world.advance(101);
+            world.start("q");
             world.win("q", "a2", "a3");
-            world.propose("p", "a1", "a2");
         });
     }
 

@@ -116,15 +116,7 @@ class TeethTests {
                 shortPath("7", 10, 0, Twist.SHORT_LEASES, Mistake.RECORD_SHORTENED),
                 shortPath("8", 3, 0, Twist.NONE, Mistake.RELEASE_BY_OWNER),
                 both("9", 0, Twist.NONE, Mistake.VOTES_COUNTED_BY_MESSAGE),
-                after(
-                        List.of(),
-                        100_000,
-                        both(
-                                "10",
-                                0,
-                                Twist.NOTHING_GIVEN_UP,
-                                Mistake.ANSWERS_TO_OLDER_BALLOT_COUNTED,
-                                Mistake.OVERWRITING)),
+                shortPath("10", 3, 0, Twist.NONE, Mistake.ANSWERS_TO_OLDER_BALLOT_COUNTED),
                 after(
                         PROPOSALS_OUTLIVE_A_MEMORY,
                         200_000,
