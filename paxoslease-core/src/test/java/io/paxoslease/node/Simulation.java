@@ -63,7 +63,7 @@ final class Simulation {
     /** From this seed on nodes also stop in good order, and the next process of a node may have its port before the one before it has ended. */
     static final long FIRST_SEED_OF_STOPS = 100_000_000;
 
-    private static final int TOGGLES = 4;
+    private static final int TOGGLES = 5;
     private static final int FAULTS = 10;
 
     // What the seed decides.
@@ -84,6 +84,9 @@ final class Simulation {
     private final long troubleEndsNanos;
     private final Cell cell;
     private final Cell otherCell;
+    /** Members that are lost when trouble ends, and stay so; the others are a majority. */
+    private final BitSet lost = new BitSet();
+
     private double loss;
     private double duplication;
     private double longDelay;
@@ -170,6 +173,9 @@ final class Simulation {
         final long[] promised;
         final long bornNanos;
         PeerRequests peers;
+
+        /** Whether it gave up all its leases, and its vote, because of a defect. */
+        boolean failed;
 
         /** Whether its acceptor has handled the requests that it is answering. */
         boolean answered;
@@ -303,17 +309,26 @@ final class Simulation {
             // An acceptor without room for all; the others are a majority.
             hosts[0].maxResources = 1;
         }
+        // Not where one of the others cannot be relied on.
+        Dice losses = new Dice(seed * 0x2545f4914f6cdd1dL + 3);
+        int most = (odd < 0 || odd >= members) && hosts[0].maxResources > 1 ? members - cell.majority() : 0;
+        if (most > 0 && losses.chance(0.5)) {
+            for (int i = losses.nextInt(most); i >= 0; i--) {
+                lost.set(losses.nextInt(members));
+            }
+        }
         toggle(0, () -> loss = 0);
         toggle(1, () -> duplication = 0);
         toggle(2, () -> longDelay = 0);
         toggle(3, () -> corruption = 0);
+        toggle(4, lost::clear);
         plan(dice);
     }
 
     private void toggle(int index, Runnable off) {
         plan.add(new Planned(
                 0,
-                List.of("message loss", "duplication", "long delays", "corruption")
+                List.of("message loss", "duplication", "long delays", "corruption", "lost members")
                         .get(index),
                 () -> {}));
         if (omitted.get(index)) {
@@ -493,18 +508,18 @@ final class Simulation {
         Host other = hosts[dice.nextInt(hosts.length)];
         long duration = dice.spread(MILLI, 3 * maxLeaseNanos);
         switch (kind) {
-            case 0 -> planCrash(at, host, dice.chance(0.3) ? 0 : duration, dice.chance(0.3));
+            case 0 -> planCrash(dice, at, host, dice.chance(0.3) ? 0 : duration, dice.chance(0.3));
             case 1 -> {
                 // In quick succession.
                 for (int i = 0; i < 3; i++) {
-                    planCrash(at + i * duration / 8, host, duration / 16, false);
+                    planCrash(dice, at + i * duration / 8, host, duration / 16, false);
                 }
             }
             case 2 -> {
                 // A rolling restart, perhaps to another list of members.
                 boolean change = dice.chance(0.5);
                 for (int i = 0; i < hosts.length; i++) {
-                    planCrash(at + i * duration, hosts[i], duration / 4, change);
+                    planCrash(dice, at + i * duration, hosts[i], duration / 4, change);
                 }
             }
             case 3 ->
@@ -563,7 +578,7 @@ final class Simulation {
                 boolean most = dice.chance(0.5);
                 for (Host one : hosts) {
                     if (dice.chance(most ? 0.8 : 0.4)) {
-                        planCrash(at, one, dice.chance(0.5) ? 0 : duration, false);
+                        planCrash(dice, at, one, dice.chance(0.5) ? 0 : duration, false);
                     }
                 }
                 plan.add(new Planned(at, "several crashed", () -> count(Happening.CRASH_OF_SEVERAL, true)));
@@ -583,8 +598,11 @@ final class Simulation {
         }
     }
 
-    private void planCrash(long at, Host host, long downNanos, boolean change) {
-        plan.add(new Planned(at, "crash of " + host.nodeId + (change ? " to restart with other members" : ""), () -> {
+    /** A process is killed, or meets a defect and is killed later; then the next one starts. */
+    private void planCrash(Dice dice, long at, Host host, long downNanos, boolean change) {
+        boolean defect = dice.chance(0.2);
+        String what = (defect ? "defect of " : "crash of ") + host.nodeId;
+        plan.add(new Planned(at, what + (change ? " to restart with other members" : ""), () -> {
             Life life = host.life;
             if (life == null) {
                 return;
@@ -596,17 +614,35 @@ final class Simulation {
                 count(Happening.CRASH_OF_ACCEPTOR_WITH_LEASES, life.role.leases() > 0);
                 count(Happening.RESTART_WITHIN_QUARANTINE, !life.role.isVoting(now));
             }
-            host.life = null;
+            if (defect) {
+                fail(life);
+            } else {
+                host.life = null;
+            }
             if (change && !host.foreign && !otherCell.equals(cell)) {
                 host.cell = host.cell.equals(cell) ? otherCell : cell;
                 count(Happening.CHANGE_OF_MEMBERS, true);
             }
-            at(trueNanos + downNanos, () -> {
-                if (host.life == null) {
-                    boot(host);
-                }
-            });
+            at(trueNanos + downNanos, () -> restart(host));
         }));
+    }
+
+    /** What {@link NodeLoop} does where something that cannot happen has happened; the process goes on. */
+    private void fail(Life life) {
+        count(Happening.DEFECT, true);
+        count(Happening.DEFECT_OF_OWNER, owns(life.host));
+        life.failed = true;
+        if (life.acceptor != null) {
+            life.acceptor.silence();
+        }
+        life.claims.forEach(claim -> claim.tenure = null);
+        life.claims.clear();
+    }
+
+    private void restart(Host host) {
+        if ((host.life == null || host.life.failed) && !(calm && lost.get(host.index))) {
+            boot(host);
+        }
     }
 
     /**
@@ -656,15 +692,11 @@ final class Simulation {
                 }
                 at(trueNanos + usualDelayNanos, () -> end(process));
             });
-            at(trueNanos + downNanos, () -> {
-                if (host.life == null) {
-                    boot(host);
-                }
-            });
+            at(trueNanos + downNanos, () -> restart(host));
         }));
         if (dice.chance(0.5)) {
             // Another member loses its memory meanwhile.
-            planCrash(at + dice.nextLong(maxLeaseNanos), hosts[dice.nextInt(members)], 0, false);
+            planCrash(dice, at + dice.nextLong(maxLeaseNanos), hosts[dice.nextInt(members)], 0, false);
         }
     }
 
@@ -747,6 +779,11 @@ final class Simulation {
         return members < hosts.length && hosts[members].foreign;
     }
 
+    /** Whether some members stay lost when trouble ends, and all others can be relied on. */
+    boolean losesMembers() {
+        return !lost.isEmpty();
+    }
+
     int plannedSize() {
         return plan.size();
     }
@@ -779,19 +816,36 @@ final class Simulation {
                 host.life = null;
                 host.cell = cell;
             }
-            if (host.life == null) {
-                boot(host);
-            } else if (host.life.acceptor != null) {
+            if (lost.get(host.index)) {
+                lose(host);
+                continue;
+            }
+            restart(host);
+            if (host.life.acceptor != null) {
                 // Contexts that are stopped are started now.
                 host.life.acceptor.open(false, now(host));
             }
         }
         for (int i = 0; i < resources; i++) {
-            Life life = hosts[i % members].life;
+            int member = i % members;
+            while (lost.get(member)) {
+                member = (member + 1) % members;
+            }
+            Life life = hosts[member].life;
             String name = names[i];
             if (life.claims.stream().noneMatch(claim -> claim.isStanding() && claim.resource.equals(name))) {
                 submit(life, Claim.standing(name, Math.max(Timing.MIN_LEASE_NANOS, maxLeaseNanos / 2), 0));
             }
+        }
+    }
+
+    /** For good: gone, or with a defect. */
+    private void lose(Host host) {
+        count(Happening.MEMBER_LOST, true);
+        if (host.life != null && !host.life.failed && network.nextInt(2) == 0) {
+            fail(host.life);
+        } else {
+            host.life = null;
         }
     }
 
@@ -817,7 +871,9 @@ final class Simulation {
 
     /** Everybody gives up, and when the last record has expired no memory is left. */
     private void end() {
-        for (Host host : hosts) {
+        List<Host> present =
+                Arrays.stream(hosts).filter(host -> !lost.get(host.index)).toList();
+        for (Host host : present) {
             Life life = host.life;
             for (Claim claim : List.copyOf(life.claims)) {
                 withdraw(life, claim);
@@ -828,7 +884,7 @@ final class Simulation {
         int leaseTimes = brief ? 5 : 2;
         runUntil(trueNanos + (long) (leaseTimes * maxLeaseNanos / (1 - drift)) + 3 * SECOND);
         count(Happening.MEMORY_CHECKED, true);
-        for (Host host : hosts) {
+        for (Host host : present) {
             Life life = host.life;
             for (Candidacy candidacy : life.engine.candidacies()) {
                 if (!candidacy.watched || !candidacy.claims.isEmpty()) {
@@ -912,6 +968,9 @@ final class Simulation {
 
     /** One event at a node, in the manner of {@link NodeLoop}. */
     private void run(Life life, NodeLoop.Step step) {
+        if (life.failed) {
+            return;
+        }
         Output out = life.output;
         out.clear();
         Now now = life.host.machine.now(trueNanos);
@@ -1195,7 +1254,8 @@ final class Simulation {
     }
 
     private void requireWanted(Life life, Response response) {
-        if (life.proposer.tenure(response.resource(), now(life.host)) != null
+        if (!life.failed
+                && life.proposer.tenure(response.resource(), now(life.host)) != null
                 && active(life.host, response.resource()) == null) {
             violate(life.self + " holds " + response.resource() + " although nobody there wants it any more");
         }
@@ -1384,7 +1444,7 @@ final class Simulation {
             Host host = hosts[Integer.parseInt(acceptor.substring(1))];
             Now now = host.machine.now(trueNanos);
             long left;
-            if (host.life == null || host.life.role == null) {
+            if (host.life == null || host.life.role == null || host.life.failed) {
                 left = Long.MAX_VALUE / 4;
             } else {
                 AcceptedLease lease = host.life.role.lease(tenure.resource(), now);

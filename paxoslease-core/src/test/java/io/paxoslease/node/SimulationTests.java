@@ -138,7 +138,8 @@ class SimulationTests {
                 "PROMISE_FORGOTTEN_WITH_IDLE_ENTRY",
                 "OVERFLOWING_COMPARISON",
                 "OTHER_MEMBERS_SERVED",
-                "EXTENSION_SURVIVES_RELEASE"
+                "EXTENSION_SURVIVES_RELEASE",
+                "EVERY_ACCEPTOR_AWAITED"
             })
     void findsTheMistake(Mistake mistake) {
         boolean takesStops =
@@ -148,7 +149,8 @@ class SimulationTests {
         String violation = null;
         while (violation == null && seed < firstSeed - 1 + SEEDS_FOR_A_MISTAKE) {
             Simulation life = new Simulation(++seed, Set.of(mistake), new BitSet(), null);
-            if (mistake != Mistake.OTHER_MEMBERS_SERVED || life.hasForeigner()) {
+            if ((mistake != Mistake.OTHER_MEMBERS_SERVED || life.hasForeigner())
+                    && (mistake != Mistake.EVERY_ACCEPTOR_AWAITED || life.losesMembers())) {
                 violation = life.run().violation();
             }
         }
@@ -192,11 +194,11 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, ad334b3f8980b40c34b41cec6af19e828eb0639b9c1a841419c32a88467846fd",
-        "2, f0ebfd894c2eb4908f0880a9381039bf1d9424b3f7abf30b349a629530221678",
-        "5, 65282ad597271a3f529f7b21ae31ec6edaa48ed6d9b4a789035ccd1c102bad01",
-        "8, 7b299339ea71bcf475f4e2f1ba38e3dd4e5d49e078c339879ab8cff5aff601f1",
-        "13, fc9e3ec4e7611f26eaf31ddaec468fa508271a9cac66cef875d043f156584397"
+        "1, 883a9e5133808da829943041d8223cb6ac87b24cf03867e359bf05ab2ff1a0c3",
+        "2, 5d65be68b23fa71a856fafd6389f8312c982f62f141614e98a0a221693e5c8b1",
+        "5, a12b558cb5bdab448bdfadaff7fdfa52c308d61a6e7ba580503dccd222ff3841",
+        "8, 0bf1b443eaf63125bde50865e8dde42bb7878c1a7046682d86aebe9c25099ec8",
+        "13, 6f49ab70c35f563c93f9fcf7731f58784fcdb84ac2e68bcf02b5e985795a64ac"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -460,4 +460,15 @@ class KnownMistakesTests {
             world.win("q", "a2", "a3");
         });
     }
+
+    @Test
+    void row23WhoWaitsForEveryAcceptorNeverOwnsWhileOneIsLost() {
+        Schedule schedule = world -> {
+            world.start("p");
+            world.win("p", "a1", "a2");
+        };
+        assertThat(play(schedule, Set.of()).activeOwners()).hasSize(1);
+        assertThat(play(schedule, Set.of(Mistake.EVERY_ACCEPTOR_AWAITED)).activeOwners())
+                .isEmpty();
+    }
 }

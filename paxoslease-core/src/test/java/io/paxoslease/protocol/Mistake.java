@@ -56,7 +56,9 @@ public enum Mistake {
     /** 21. P6. An extension in flight survives the release. */
     EXTENSION_SURVIVES_RELEASE(21),
     /** 22. X1. The acceptor serves lease times above its own maximum. */
-    LEASE_TIME_ABOVE_MAXIMUM_SERVED(22);
+    LEASE_TIME_ABOVE_MAXIMUM_SERVED(22),
+    /** 23. P3, P4. All acceptors are waited for, not a majority. */
+    EVERY_ACCEPTOR_AWAITED(23);
 
     private final int number;
 

@@ -14,6 +14,7 @@ public final class WeakProposer extends Proposer {
     private final Cell cell;
     private final Timing timing;
     private final Map<Ballot, Deadline> movedDeadlines = new HashMap<>();
+    private final Map<String, Quorum> waiting = new HashMap<>();
     private Now lastTimer;
 
     public WeakProposer(Set<Mistake> mistakes, Incarnation self, Cell cell, Timing timing, BallotSequence ballots) {
@@ -31,6 +32,7 @@ public final class WeakProposer extends Proposer {
         this.cell = other.cell;
         this.timing = other.timing;
         this.movedDeadlines.putAll(other.movedDeadlines);
+        other.waiting.forEach((phase, votes) -> waiting.put(phase, new Quorum(votes)));
         this.lastTimer = other.lastTimer;
     }
 
@@ -123,8 +125,19 @@ public final class WeakProposer extends Proposer {
             for (int i = 0; i < cell.size(); i++) {
                 super.countFor(attempt, i);
             }
+        } else if (mistakes.contains(Mistake.EVERY_ACCEPTOR_AWAITED)) {
+            await(attempt, acceptor);
         } else {
             super.countFor(attempt, acceptor);
+        }
+    }
+
+    private void await(Attempt attempt, int acceptor) {
+        String phase = attempt.ballot + (attempt.proposing ? " proposed" : " prepared");
+        Quorum votes = waiting.computeIfAbsent(phase, key -> new Quorum());
+        votes.favour(acceptor);
+        for (int i = 0; i < cell.size() && votes.inFavour() == cell.size(); i++) {
+            super.countFor(attempt, i);
         }
     }
 
