@@ -34,6 +34,9 @@ final class GuardCheck {
     private static final String LOCKING_SCHEDULER =
             "net.javacrumbs.shedlock.spring.aop.SchedulerProxyLockConfiguration";
 
+    /** Likewise for Spring Cloud Stream, which binds functions with it. */
+    private static final String BINDS_FUNCTIONS = "org.springframework.cloud.stream.function.FunctionConfiguration";
+
     private final GuardedMethods methods;
     private final Advisor guard;
     private final ObjectProvider<LeaderOnlyRegistry> registry;
@@ -140,7 +143,7 @@ final class GuardCheck {
                         "Spring calls @Scheduled methods without arguments only",
                         "Remove the parameter and call Lease.current() inside the method for the lease it runs under.");
             }
-            if (guarded.scheduled() && GuardedMethods.isLockedByShedLock(method) && hasLockingScheduler()) {
+            if (guarded.scheduled() && GuardedMethods.isLockedByShedLock(method) && hasBean(LOCKING_SCHEDULER)) {
                 throw GuardedMethods.unguardable(
                         method,
                         beanName,
@@ -160,18 +163,26 @@ final class GuardCheck {
         checked.add(check);
     }
 
-    private boolean hasLockingScheduler() {
+    private boolean hasBean(String name) {
         ConfigurableListableBeanFactory factory = definitions;
-        return factory != null && factory.containsBean(LOCKING_SCHEDULER);
+        return factory != null && factory.containsBean(name);
     }
 
-    private static void warnOfLosses(GuardedMethod guarded, Method method, String beanName, Class<?> type) {
+    private void warnOfLosses(GuardedMethod guarded, Method method, String beanName, Class<?> type) {
         if (guarded.otherwise() == Otherwise.SKIP && GuardedMethods.isMessageListener(method)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
                     + "' takes messages also where this node does not lead, and skips them there: they are lost. Start the"
                     + " container on LeaseAcquiredEvent and stop it when the lease ends, or give the endpoint a role of Spring"
                     + " Integration; or, if the broker delivers again what fails, later and to other nodes, set otherwise ="
                     + " Otherwise.THROW. Kafka does not.");
+        }
+        if (guarded.otherwise() == Otherwise.SKIP
+                && StartUpCalls.isFunctionOfAFlux(method, type)
+                && hasBean(BINDS_FUNCTIONS)) {
+            LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
+                    + "' takes or supplies a Flux. If Spring Cloud Stream binds it, it is called once, for all messages to come, while"
+                    + " the application starts and the guard refuses it: it handles nothing afterwards, also where this node leads."
+                    + " Guard a function of single messages, or a method of another bean that it calls for each.");
         }
         if (StartUpCalls.isToldOfAnEnd(method, type)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName

@@ -7,6 +7,9 @@ import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -131,6 +134,24 @@ final class StartUpCalls {
         return listenedTo(method, type)
                 .filter(event -> EVENTS.contains(event) || GuardedMethods.isA(WEB_SERVER_EVENT, event))
                 .findFirst();
+    }
+
+    /** Whether it is a function that takes a {@code Flux}, or supplies one: Spring Cloud Stream calls it once, for all messages to come. */
+    static boolean isFunctionOfAFlux(Method method, Class<?> type) {
+        String name = method.getName();
+        if (method.getParameterCount() == 0) {
+            return name.equals("get")
+                    && Supplier.class.isAssignableFrom(type)
+                    && isFlux(ResolvableType.forMethodReturnType(method, type));
+        }
+        return method.getParameterCount() == 1
+                && ((name.equals("apply") && Function.class.isAssignableFrom(type))
+                        || (name.equals("accept") && Consumer.class.isAssignableFrom(type)))
+                && isFlux(ResolvableType.forMethodParameter(method, 0, type));
+    }
+
+    private static boolean isFlux(ResolvableType type) {
+        return GuardedMethods.isA("reactor.core.publisher.Flux", type.toClass());
     }
 
     /** Whether it listens to the end of leases, be it among others. */

@@ -24,6 +24,9 @@ import java.util.Random;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import kotlin.coroutines.Continuation;
 import org.apache.camel.Consume;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -69,6 +72,7 @@ import org.springframework.messaging.MessageHandler;
 import org.springframework.messaging.handler.annotation.MessageMapping;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What cannot be guarded stops the start and says why. */
@@ -754,6 +758,64 @@ class StartUpFailureTests {
     void doesNotWarnOfListenersThatRefuse(CapturedOutput output) {
         assertStartsWith(Refusing.class);
         assertThat(output).doesNotContain("Refusing.take");
+    }
+
+    static class TakesAFlux implements Function<Flux<String>, Flux<String>> {
+        @Override
+        @LeaderOnly
+        public Flux<String> apply(Flux<String> messages) {
+            return messages;
+        }
+    }
+
+    abstract static class Taking<T> implements Consumer<T> {
+        @Override
+        @LeaderOnly
+        public void accept(T message) {}
+    }
+
+    static class TakesAFluxByItsType extends Taking<Flux<String>> {}
+
+    static class TakesSingleMessages extends Taking<String> {}
+
+    @LeaderOnly
+    static class SuppliesAFlux implements Supplier<Flux<String>> {
+        @Override
+        public Flux<String> get() {
+            return Flux.empty();
+        }
+    }
+
+    static class RefusesAFlux implements Consumer<Flux<String>> {
+        @Override
+        @LeaderOnly(otherwise = LeaderOnly.Otherwise.THROW)
+        public void accept(Flux<String> messages) {}
+    }
+
+    /** Spring Cloud Stream calls them before this node can have won an election, and not again. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfFunctionsOfAFluxBesideSpringCloudStream(CapturedOutput output) {
+        Guarded.context(leases)
+                .withBean("org.springframework.cloud.stream.function.FunctionConfiguration", Object.class)
+                .withUserConfiguration(
+                        TakesAFlux.class,
+                        TakesAFluxByItsType.class,
+                        TakesSingleMessages.class,
+                        SuppliesAFlux.class,
+                        RefusesAFlux.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .contains("TakesAFlux.apply(Flux)", "'startUpFailureTests.TakesAFluxByItsType'", "SuppliesAFlux.get()")
+                .contains("also where this node leads")
+                .doesNotContain("TakesSingleMessages", "RefusesAFlux");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void doesNotWarnOfFunctionsOfAFluxElsewhere(CapturedOutput output) {
+        assertStartsWith(TakesAFlux.class);
+        assertThat(output).doesNotContain("TakesAFlux.apply");
     }
 
     @LeaderOnly("work")
