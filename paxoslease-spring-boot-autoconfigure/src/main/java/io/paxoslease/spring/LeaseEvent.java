@@ -13,6 +13,9 @@ import org.springframework.context.ApplicationEvent;
  *
  * <p>What a listener throws is logged and keeps nothing from the others. Listeners are called one after another in their order;
  * for one that takes longer than a second the others do not wait, and it receives what followed when it is done.
+ *
+ * <p>No transaction surrounds an event, so a {@code @TransactionalEventListener} without {@code fallbackExecution} is told of none, nor is an
+ * {@code @ApplicationModuleListener} of Spring Modulith: use {@code @EventListener}.
  */
 public abstract class LeaseEvent extends ApplicationEvent {
 
