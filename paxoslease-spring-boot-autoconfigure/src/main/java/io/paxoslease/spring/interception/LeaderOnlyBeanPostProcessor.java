@@ -31,7 +31,7 @@ import org.springframework.util.ClassUtils;
  * <p>A post-processor of its own, not an {@code Advisor} bean: whether Spring applies those depends on what else is on the class
  * path and on {@code spring.aop.auto}, and one that is not applied lets a job run on every node. On a bean that is proxied already, the
  * guard goes behind asynchronous execution (the lease is asked for on the thread that runs the method) and before everything else,
- * transactions for example. Spring's retries come later and go before it, so that each attempt asks for the lease.
+ * transactions for example. Retries of Spring Framework come later and go before it, so that each attempt asks for the lease.
  */
 public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
