@@ -74,6 +74,15 @@ final class NeededElections {
         }
     }
 
+    /** Begins that of a guarded method which was not known before; whether nothing sought the lease here until now, and nothing forbids it. */
+    boolean beginLate(String name) {
+        boolean late = !begun.contains(name)
+                && !node.isNeededByOthers(name, this)
+                && leaseNames().contains(name);
+        begin(name);
+        return late;
+    }
+
     /** Starts those again that were given up and that others need too. */
     void goOn() {
         stopped.forEach(LeaderElection::start);

@@ -4,6 +4,7 @@ import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.LeaseStatus;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Names;
 import io.paxoslease.spring.events.ApplicationReadiness;
 import io.paxoslease.spring.events.LeaseEventPublisher;
 import io.paxoslease.spring.interception.GuardedLeases;
@@ -219,21 +220,36 @@ final class PaxosLeaseLifecycle implements SmartLifecycle, SmartApplicationListe
         }
     }
 
-    private synchronized void ready() {
-        if (!ready) {
-            ready = true;
+    private void ready() {
+        if (becomesReady()) {
             elections.forEachGuarded(this::beginElectionOfLateBean);
-            if (running) {
-                elections.begin();
-            }
         }
     }
 
-    /** A guarded bean that was made after the application became ready: its election begins before the leases are released, or not. */
-    private synchronized void beginElectionOfLateBean(String leaseName) {
-        if (running) {
-            elections.begin(leaseName);
+    private synchronized boolean becomesReady() {
+        if (ready) {
+            return false;
         }
+        ready = true;
+        if (running) {
+            elections.begin();
+        }
+        return true;
+    }
+
+    /** Of a guarded bean that was made after the application became ready. */
+    private void beginElectionOfLateBean(String leaseName) {
+        if (beginsLate(leaseName)) {
+            LOG.info("PaxosLease: a bean with methods guarded by lease '" + Names.printable(leaseName)
+                    + "' was made only now, so this node begins to stand for it only now, and a call that follows at once"
+                    + " may be skipped or refused. With paxoslease.leases["
+                    + Names.printable(leaseName) + "].candidate=true it stands from the start.");
+        }
+    }
+
+    /** Before the leases are released, or not at all. */
+    private synchronized boolean beginsLate(String leaseName) {
+        return running && elections.beginLate(leaseName);
     }
 
     @Override

@@ -603,6 +603,42 @@ class PaxosLeaseLifecycleTests {
                 });
     }
 
+    /** Its first call is skipped, perhaps at night in a job that runs once a day. */
+    @Test
+    void saysOnceThatABeanIsMadeLater(CapturedOutput output) {
+        runner.withBean("late", Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .withBean("later", Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .run(context -> {
+                    assertThat(output).doesNotContain("was made only now");
+                    context.getBean("late");
+                    context.getBean("later");
+                    assertThat(output)
+                            .containsOnlyOnce("was made only now")
+                            .contains("lease 'late'", "paxoslease.leases[late].candidate=true");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "false"})
+    void doesNotSayThatABeanIsMadeLaterWhereItIsKnownWhetherThisNodeStands(String candidate, CapturedOutput output) {
+        runner.withPropertyValues("paxoslease.leases[late].candidate=" + candidate)
+                .withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .run(context -> {
+                    context.getBean(Late.class);
+                    assertThat(output).doesNotContain("was made only now");
+                });
+    }
+
+    @Test
+    void doesNotSayThatABeanIsMadeLaterWhereCodeHasStartedTheElection(CapturedOutput output) {
+        runner.withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
+                .run(context -> {
+                    context.getBean(LeaseManager.class).election("late").start();
+                    context.getBean(Late.class);
+                    assertThat(output).doesNotContain("was made only now");
+                });
+    }
+
     @Test
     void theElectionOfABeanThatIsMadeWhileTheContextIsStoppedIsStartedWithIt() {
         runner.withBean(Late.class, Late::new, definition -> definition.setLazyInit(true))
