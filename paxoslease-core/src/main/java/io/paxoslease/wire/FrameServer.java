@@ -99,7 +99,7 @@ public final class FrameServer implements FrameHandler {
         this.clock = clock;
         this.macs = settings.secrets().stream().map(FrameMac::new).toList();
         this.sessions = sessions;
-        this.lines = new Lines(LOG, log);
+        this.lines = new Lines(LOG, log, clock);
     }
 
     @Override

@@ -180,7 +180,7 @@ public final class FrameTransport implements Transport {
     }
 
     private void start(Incarnation self, Receiver receiver, Executor executor, Executor log, @Nullable Ticker ticker) {
-        Lines lines = new Lines(LOG, log);
+        Lines lines = new Lines(LOG, log, clock);
         long now = clock.now().nanos();
         List<String> acceptors = settings.cell().acceptors();
         List<MemberLink> links = new ArrayList<>(acceptors.size());

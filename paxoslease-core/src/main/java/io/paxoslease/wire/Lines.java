@@ -1,8 +1,10 @@
 package io.paxoslease.wire;
 
+import io.paxoslease.node.NodeClock;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,9 @@ public final class Lines {
     /** How many lines about a subject wait at most. Then the oldest goes: people believe the last. */
     static final int MOST_EACH = 64;
 
+    /** Each frame may ask for a thread, and of each that is not to be had the JVM itself writes two lines. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** One line, and what failed if it tells of that. */
     record Line(
             String subject,
@@ -24,12 +29,16 @@ public final class Lines {
 
     private final System.Logger log;
     private final Executor threads;
+    private final NodeClock clock;
 
     private final ArrayDeque<Line> waiting = new ArrayDeque<>();
     private boolean writing;
 
     /** Whether any waits. Whoever adds one has it written, so that others may look without the lock. */
     private volatile boolean anyWaits;
+
+    /** When a thread may be asked for again. */
+    private volatile long retryNanos;
 
     /**
      * Lines of one part of a node; a daemon thread writes them.
@@ -38,13 +47,15 @@ public final class Lines {
      * @param name names the thread, usually the node id
      */
     public Lines(System.Logger log, String name) {
-        this(log, threadsOf(name));
+        this(log, threadsOf(name), NodeClock.SYSTEM);
     }
 
     /** Begins a thread for whatever is written while none is at work. */
-    Lines(System.Logger log, Executor threads) {
+    Lines(System.Logger log, Executor threads, NodeClock clock) {
         this.log = log;
         this.threads = threads;
+        this.clock = clock;
+        this.retryNanos = clock.now().nanos();
     }
 
     /** Daemon threads, one for each task. */
@@ -75,14 +86,19 @@ public final class Lines {
     /** Has a line without a subject written, with what failed if it tells of that. */
     public void tell(Level level, String text, @Nullable Throwable failure) {
         add(new Line("", level, text, failure));
-        write();
+        begin();
     }
 
-    /** Has what waits written, and costs next to nothing if nothing does. If no thread can be had it goes on waiting, for the next call. */
+    /**
+     * Has what waits written, and costs next to nothing if nothing does. If no thread can be had it goes on waiting, for the first call after a second.
+     */
     public void write() {
-        if (!anyWaits) {
-            return;
+        if (anyWaits && clock.now().nanos() - retryNanos >= 0) {
+            begin();
         }
+    }
+
+    private void begin() {
         synchronized (this) {
             if (writing || waiting.isEmpty()) {
                 return;
@@ -92,6 +108,7 @@ public final class Lines {
         try {
             threads.execute(this::writeAll);
         } catch (RuntimeException | Error noThread) {
+            retryNanos = clock.now().nanos() + RETRY_NANOS;
             synchronized (this) {
                 writing = false;
             }

@@ -389,6 +389,7 @@ class FrameServerTests {
                 send(409, Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
                 assertThat(lines).isEmpty();
                 scarce.set(false);
+                clock.advance(Duration.ofSeconds(1));
                 open(Samples.NODE_3, 1);
                 assertThat(lines)
                         .containsExactly("Node node-2 refuses node-1: the cell is other there and default here");

@@ -1288,7 +1288,7 @@ class FrameTransportTests {
 
         @Test
         void loseNothingForLackOfAThreadThatLogs() {
-            AtomicInteger lacking = new AtomicInteger(2);
+            AtomicInteger lacking = new AtomicInteger(1);
             Executor log = task -> {
                 if (lacking.getAndDecrement() > 0) {
                     throw new OutOfMemoryError("as where no more threads may be had");
@@ -1307,6 +1307,7 @@ class FrameTransportTests {
                 answer(PEER);
                 assertThat(told).containsExactly("1 answered a");
                 assertThat(lines).isEmpty();
+                clock.advance(Duration.ofSeconds(1));
                 timer.wakeUp();
                 assertThat(lines).containsExactly("Member node-2 is reachable");
             }

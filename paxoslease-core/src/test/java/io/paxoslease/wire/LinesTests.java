@@ -3,10 +3,10 @@ package io.paxoslease.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ResourceBundle;
-import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 
 /** What is told of the members while the log takes it, does not take it, or fails. No thread runs but the test's. */
@@ -15,7 +15,8 @@ class LinesTests {
     private final List<String> written = new ArrayList<>();
     private final List<Runnable> threads = new ArrayList<>();
     private Runnable beforeLine = () -> {};
-    private final Lines lines = new Lines(new Log(), threads::add);
+    private final ManualClock clock = new ManualClock();
+    private final Lines lines = new Lines(new Log(), threads::add, clock);
 
     @Test
     void areWrittenInOrderByOneThread() {
@@ -52,24 +53,55 @@ class LinesTests {
     void waitForTheNextCallIfThereIsNoThread() {
         List<Throwable> failures = new ArrayList<>(List.of(
                 new OutOfMemoryError("as the test wants it"), new IllegalStateException("as the test wants it")));
-        Executor scarce = task -> {
-            if (!failures.isEmpty()) {
-                Throwable failure = failures.remove(0);
-                if (failure instanceof Error error) {
-                    throw error;
-                }
-                throw (RuntimeException) failure;
-            }
-            threads.add(task);
-        };
-        Lines waiting = new Lines(new Log(), scarce);
+        Lines waiting = new Lines(
+                new Log(),
+                task -> {
+                    throwNext(failures);
+                    threads.add(task);
+                },
+                clock);
         waiting.add("a", Level.WARNING, "a is lost");
         waiting.write();
+        clock.advance(Duration.ofSeconds(1));
         waiting.write();
+        clock.advance(Duration.ofSeconds(1));
         assertThat(threads).isEmpty();
         waiting.write();
         runThreads();
         assertThat(written).containsExactly("a is lost");
+    }
+
+    private static void throwNext(List<Throwable> failures) {
+        if (!failures.isEmpty()) {
+            Throwable failure = failures.remove(0);
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) failure;
+        }
+    }
+
+    /** Each frame comes by here, and the JVM writes two lines for each thread that it could not start. */
+    @Test
+    void askForAThreadOnceASecondWhileThereIsNone() {
+        List<String> asked = new ArrayList<>();
+        Lines waiting = new Lines(
+                new Log(),
+                task -> {
+                    asked.add("once more");
+                    throw new OutOfMemoryError("as the test wants it");
+                },
+                clock);
+        waiting.add("a", Level.WARNING, "a is lost");
+        for (int i = 0; i < 1_000; i++) {
+            waiting.write();
+            clock.advance(Duration.ofMillis(1));
+        }
+        assertThat(asked).hasSize(1);
+        waiting.write();
+        assertThat(asked).hasSize(2);
+        waiting.tell(Level.WARNING, "something new", null);
+        assertThat(asked).hasSize(3);
     }
 
     @Test

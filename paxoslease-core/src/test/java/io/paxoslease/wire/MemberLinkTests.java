@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 class MemberLinkTests {
 
     private final WireSettings settings = Samples.settings();
-    private final Lines lines = new Lines(System.getLogger("unused"), task -> {});
+    private final Lines lines = new Lines(System.getLogger("unused"), task -> {}, new ManualClock());
     private final MemberLink link = new MemberLink(1, Samples.NODE_1, settings, 10, lines, 0);
     private final FrameServer member = server(Samples.NODE_2);
     private final AnswerCheck check = new AnswerCheck(settings, null);
