@@ -13,7 +13,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -236,7 +236,11 @@ final class Dispatcher implements AutoCloseable {
         long nowNanos = System.nanoTime();
         if (nowNanos - complainAtNanos >= 0) {
             complainAtNanos = nowNanos + COMPLAINT_NANOS;
-            logSafely(Level.ERROR, () -> "No thread can be had to tell the application what became of its leases", why);
+            try {
+                LOG.log(Level.ERROR, "No thread can be had to tell the application what became of its leases", why);
+            } catch (Throwable unheard) {
+                // nobody is left to tell
+            }
         }
     }
 
@@ -369,15 +373,15 @@ final class Dispatcher implements AutoCloseable {
 
     /** Runs application code; what it throws is logged. */
     static void runSafely(@Nullable String key, Runnable code) {
+        runSafely(key, Runnable::run, code);
+    }
+
+    /** Hands something to application code, with nothing made for that: there may be no memory for it. Never throws. */
+    static <T> void runSafely(@Nullable String key, Consumer<T> code, T argument) {
         try {
-            code.run();
+            code.accept(argument);
         } catch (Throwable failure) {
-            logSafely(
-                    Level.WARNING,
-                    () -> key == null
-                            ? "What an application does with a lease failed"
-                            : "A listener of lease '" + Names.printable(key) + "' failed",
-                    failure);
+            tellFailure(key, failure);
         } finally {
             // An interrupt that was left behind is not meant for what runs here next.
             Thread.interrupted();
@@ -385,9 +389,14 @@ final class Dispatcher implements AutoCloseable {
     }
 
     /** Not even the message of what application code throws can be relied on, nor that there is memory for this one. */
-    private static void logSafely(Level level, Supplier<String> message, Throwable failure) {
+    private static void tellFailure(@Nullable String key, Throwable failure) {
         try {
-            LOG.log(level, message, failure);
+            LOG.log(
+                    Level.WARNING,
+                    key == null
+                            ? "What an application does with a lease failed"
+                            : "A listener of lease '" + Names.printable(key) + "' failed",
+                    failure);
         } catch (Throwable unheard) {
             // whoever comes next must be told all the same
         }

@@ -208,10 +208,11 @@ final class News {
     private <L> void publish(String leaseName, List<L> listeners, Consumer<L> news) {
         if (!listeners.isEmpty()) {
             Iterator<L> told = listeners.iterator();
-            untold.add(new Dispatcher.Task(
-                    leaseName,
-                    () -> told.forEachRemaining(
-                            listener -> Dispatcher.runSafely(leaseName, () -> news.accept(listener)))));
+            untold.add(new Dispatcher.Task(leaseName, () -> {
+                while (told.hasNext()) {
+                    Dispatcher.runSafely(leaseName, news, told.next());
+                }
+            }));
         }
     }
 }

@@ -147,20 +147,19 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 return;
             }
             Lane lane = lanes.computeIfAbsent(transition.leaseName(), Lane::new);
-            switch (transition.kind()) {
-                case ACQUIRED -> {
-                    lane.open = true;
-                    lane.token = transition.fencingToken();
-                }
-                case LOST, RELEASED -> {
-                    if (!lane.open || lane.token != transition.fencingToken()) {
-                        return;
-                    }
-                    lane.open = false;
-                }
-                default -> {}
+            boolean ends = transition.kind() == LeaseTransition.Kind.LOST
+                    || transition.kind() == LeaseTransition.Kind.RELEASED;
+            if (ends && (!lane.open || lane.token != transition.fencingToken())) {
+                return;
             }
+            // First: where there is no memory for it, nobody is told of the end of what began for nobody.
             lane.events.add(event(transition));
+            if (transition.kind() == LeaseTransition.Kind.ACQUIRED) {
+                lane.open = true;
+                lane.token = transition.fencingToken();
+            } else if (ends) {
+                lane.open = false;
+            }
             run(lane);
             if (!ready && !lane.open && lanes.size() > MOST_BEFORE_READY) {
                 lanes.remove(lane.lease);
@@ -224,15 +223,12 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         }
         boolean comes = !lane.running && !lane.events.isEmpty();
         if (comes) {
-            lane.running = true;
             waiting.add(lane);
+            lane.running = true;
         }
         // Without one that comes, there is one that waits for a thread only if none could be started for it.
         if (turns < TURNS && (comes || turns == 0) && !waiting.isEmpty()) {
-            turns++;
-            if (!threads.start(this::takeTurns)) {
-                turns--;
-            }
+            turns += threads.start(this::takeTurns) ? 1 : 0;
         }
     }
 
@@ -273,12 +269,35 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 hand(event, listener, lane);
             }
         } catch (Throwable failure) {
-            ListenerThreads.logSafely(() -> LOG.error("The listeners of " + event + " could not be told", failure));
+            tellFailure(event, failure);
+        }
+    }
+
+    // What tells of a failure never throws, and nothing is made to call it: there may be no memory, and whoever comes
+    // next must be told all the same.
+
+    private static void tellFailure(LeaseEvent event, Throwable failure) {
+        try {
+            LOG.error("The listeners of " + event + " could not be told", failure);
+        } catch (Throwable unheard) {
+            // nobody is left to tell
+        }
+    }
+
+    private static void tellFailure(LeaseEvent event, ApplicationListener<?> listener, Throwable failure) {
+        try {
+            LOG.error(
+                    "Listener " + listener + " of lease '" + Names.printable(event.leaseName()) + "' failed with "
+                            + event,
+                    failure);
+        } catch (Throwable unheard) {
+            // nobody is left to tell
         }
     }
 
     private void hand(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
         Inbox inbox = new Inbox();
+        Runnable work = () -> work(listener, inbox, lane);
         boolean handed;
         Duration waited;
         synchronized (monitor) {
@@ -289,16 +308,24 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             }
             inbox.events.add(event);
             lane.busy.put(listener, inbox);
-            handed = threads.start(() -> work(listener, inbox, lane));
+            handed = threads.start(work);
             waited = handed ? leaveBehindIfBusy(listener, inbox, lane) : null;
         }
         if (!handed) {
             threads.complainIfNone();
-            work(listener, inbox, lane);
+            work.run();
         } else if (waited != null) {
             // Not under the monitor: a log may block, and so may what writes the listener down.
-            ListenerThreads.logSafely(() -> LOG.warn("Listener " + listener + " has been busy with " + event + " for "
-                    + waited + "; the others go on without it"));
+            tellLeftBehind(event, listener, waited);
+        }
+    }
+
+    private static void tellLeftBehind(LeaseEvent event, ApplicationListener<?> listener, Duration waited) {
+        try {
+            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + waited
+                    + "; the others go on without it");
+        } catch (Throwable unheard) {
+            // nobody is left to tell
         }
     }
 
@@ -333,10 +360,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             try {
                 listeners.call(listener, event);
             } catch (Throwable failure) {
-                ListenerThreads.logSafely(() -> LOG.error(
-                        "Listener " + listener + " of lease '" + Names.printable(event.leaseName()) + "' failed with "
-                                + event,
-                        failure));
+                tellFailure(event, listener, failure);
             }
         }
     }

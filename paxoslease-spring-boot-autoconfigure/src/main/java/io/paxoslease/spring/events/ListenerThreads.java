@@ -53,7 +53,11 @@ final class ListenerThreads {
     void complainIfNone() {
         Throwable failure = noThread.getAndSet(null);
         if (failure != null && mayComplain()) {
-            logSafely(() -> LOG.error("A thread for the listeners of lease events could not be started", failure));
+            try {
+                LOG.error("A thread for the listeners of lease events could not be started", failure);
+            } catch (Throwable unheard) {
+                // nobody is left to tell
+            }
         }
     }
 
@@ -64,15 +68,6 @@ final class ListenerThreads {
         }
         complainAtNanos = nowNanos + COMPLAINT_NANOS;
         return true;
-    }
-
-    /** What failed may have no message that can be had, and memory may be too short for a line: who comes next must be told all the same. */
-    static void logSafely(Runnable line) {
-        try {
-            line.run();
-        } catch (Throwable unheard) {
-            // nobody is left to tell
-        }
     }
 
     /** Lets what was started run to its end; threads go as soon as they are idle. */
