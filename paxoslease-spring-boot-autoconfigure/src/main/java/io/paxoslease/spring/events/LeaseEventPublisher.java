@@ -42,7 +42,7 @@ import org.springframework.core.Ordered;
  * the application alone knows whether it leads in a thousand listeners or its database has stopped; but the more they are, the longer the
  * lanes wait before one more is left behind. If all turns are taken by listeners that block, N are left behind after about (N/64)<sup>2</sup>/2
  * seconds: not thousands of threads at once when a node loses thousands of leases. If no thread can be started at all, events wait for one
- * that is there already, or for the next event of any lease.
+ * that is there already, or for the next event of any lease; but whoever brings the end of a tenure delivers it: nothing may come after it.
  *
  * <p>Threads: everything may be called from any thread; listeners run on threads of this object, which come when needed and go when
  * idle. One monitor guards the state and is never held while a listener runs.
@@ -142,6 +142,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     @Override
     public void onTransition(LeaseTransition transition) {
+        Lane untold = null;
         synchronized (monitor) {
             if (closed) {
                 return;
@@ -164,8 +165,14 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             if (!ready && !lane.open && lanes.size() > MOST_BEFORE_READY) {
                 lanes.remove(lane.lease);
             }
+            if (ends && turns == 0 && waiting.remove(lane)) {
+                untold = lane;
+            }
         }
         threads.complainIfNone();
+        if (untold != null) {
+            deliverAll(untold);
+        }
     }
 
     private LeaseEvent event(LeaseTransition transition) {
@@ -251,6 +258,21 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             if (event != null) {
                 deliver(event, lane);
             }
+        }
+    }
+
+    /** Of a lane that has the turn already. */
+    private void deliverAll(Lane lane) {
+        while (true) {
+            LeaseEvent event;
+            synchronized (monitor) {
+                event = lane.events.poll();
+                if (event == null) {
+                    endTurn(lane);
+                    return;
+                }
+            }
+            deliver(event, lane);
         }
     }
 

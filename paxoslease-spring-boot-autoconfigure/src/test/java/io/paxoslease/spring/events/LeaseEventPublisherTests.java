@@ -487,6 +487,20 @@ class LeaseEventPublisherTests {
         assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
     }
 
+    /** Nothing else may happen to the lease, nor to another one, when there are threads again. */
+    @Test
+    void whereNoThreadCanBeStartedTheEndOfATenureIsToldAllTheSame() {
+        context.register(Recorder.class);
+        context.refresh();
+        publisher = new LeaseEventPublisher("source", "n1", context, task -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+        publisher.onApplicationEvent(new ContextRefreshedEvent(context));
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.LOST, "jobs", 5);
+        assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
+    }
+
     @Test
     void saysOnceThatThreadsRunShort(CapturedOutput output) {
         AtomicInteger threads = new AtomicInteger();
