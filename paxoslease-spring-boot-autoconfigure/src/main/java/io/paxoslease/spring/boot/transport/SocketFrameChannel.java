@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Up to four exchanges with a member run at once, each on a connection of its own, some more wait for one. A frame that was written to a
  * connection which the member had closed meanwhile is sent once more on a new one, so a member may see it twice. Host names are resolved
- * for each new connection, as far as the cache of the JVM lets them. Where that fails, or lasts longer than exchanges may, a member is called
- * at the addresses that its name had last.
+ * for each new connection, as far as the cache of the JVM lets them. Where that fails, also for want of a thread, or lasts longer than
+ * exchanges may, a member is called at the addresses that its name had last.
  */
 public final class SocketFrameChannel implements FrameChannel {
 

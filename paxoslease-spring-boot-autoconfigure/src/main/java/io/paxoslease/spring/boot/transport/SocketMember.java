@@ -114,10 +114,16 @@ final class SocketMember {
     private void resolve(Exchange exchange) {
         unresolved.add(exchange);
         if (!resolving) {
-            channel.resolver().execute(this::lookUp);
-            resolving = true;
+            try {
+                channel.resolver().execute(this::lookUp);
+                resolving = true;
+            } catch (RuntimeException | OutOfMemoryError noThread) {
+                if (known.isEmpty()) {
+                    throw noThread;
+                }
+            }
         }
-        if (slow && !known.isEmpty()) {
+        if ((slow || !resolving) && !known.isEmpty()) {
             connectUnresolved();
             channel.wakeUp();
         }

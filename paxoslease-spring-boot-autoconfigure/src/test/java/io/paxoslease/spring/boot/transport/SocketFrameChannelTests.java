@@ -40,6 +40,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -1008,6 +1009,25 @@ class SocketFrameChannelTests {
             loseNames();
             assertThat(timelyFailure(channel, LONG)).startsWith("unknown host n2.test in http://n2.test:");
             assertThat(server.connections).hasValue(1);
+        }
+
+        /** Each new connection needs one, also to an address in digits. */
+        @Test
+        void goToTheAddressThatWasKnownWhereThereIsNoThreadForALookUp() throws Exception {
+            SocketFrameChannel channel = channel(server("200 OK"));
+            send(channel, frame(1), LONG).get();
+            ThreadPoolExecutor resolver = (ThreadPoolExecutor) channel.resolver();
+            resolver.setThreadFactory(task -> {
+                throw new OutOfMemoryError("as where no more threads may be had");
+            });
+            resolver.setKeepAliveTime(0, TimeUnit.NANOSECONDS);
+            while (resolver.getPoolSize() > 0) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < 3; i++) {
+                assertThat(send(channel, frame(1), LONG).get().status()).isEqualTo(200);
+            }
+            assertThat(lookUps).hasValue(1);
         }
 
         @Test
