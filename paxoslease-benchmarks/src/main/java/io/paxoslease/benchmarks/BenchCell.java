@@ -38,6 +38,9 @@ final class BenchCell {
 
     private static final String TRANSPORT = System.getProperty("transport", "http");
 
+    /** Where the {@link DelayLine}s to the members begin, else null. */
+    private static final @Nullable String LINES = System.getProperty("lines");
+
     /** Whether the nodes talk over ports of their own. */
     static final boolean TCP = !TRANSPORT.startsWith("http");
 
@@ -68,8 +71,11 @@ final class BenchCell {
      */
     BenchCell(String... arguments) throws IOException, GeneralSecurityException {
         ports = Arrays.stream(arguments).skip(2).mapToInt(Integer::parseInt).toArray();
+        int[] reached = LINES == null
+                ? ports
+                : Arrays.stream(LINES.split(",")).mapToInt(Integer::parseInt).toArray();
         for (int i = 0; i < ports.length; i++) {
-            members.put("n" + (i + 1), URI.create(TRANSPORT + "://127.0.0.1:" + ports[i]));
+            members.put("n" + (i + 1), URI.create(TRANSPORT + "://127.0.0.1:" + reached[i]));
         }
         cell = new Cell("bench", List.copyOf(members.keySet()));
         leaseTime = Duration.ofMillis(Long.parseLong(arguments[0]));

@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
  * as many threads only fall asleep and are woken. The processor time
  * is that of all Java threads of the processes, without the compiler and the collector, but for {@code holding}, which tells that of the whole
  * process. There the first {@code -Downers=…} nodes share the leases, and hold {@code -Dwarm.up.leases=…} of them once before.
- * {@code -Dnode.options=…} passes options to the JVMs of the nodes.
+ * {@code -Dnode.options=…} passes options to the JVMs of the nodes. With {@code -Ddistance=…} the members are so many milliseconds away from each
+ * other, there and back ({@link DelayLine}).
  *
  * <pre>
  *   java -cp benchmarks.jar io.paxoslease.benchmarks.CellBenchmark throughput [oneRoundTrip] [seconds]
@@ -38,6 +39,7 @@ public final class CellBenchmark {
 
     private static final int SIZE = Integer.getInteger("nodes", 3);
     private static final String TRANSPORT = System.getProperty("transport", "http");
+    private static final double DISTANCE_MILLIS = Double.parseDouble(System.getProperty("distance", "0"));
     private static final int OWNERS = Integer.getInteger("owners", 1);
     private static final long LONGEST_ANSWER_MILLIS = 1_800_000;
     private static final long WARM_UP_LEASES = Long.getLong("warm.up.leases", 50_000);
@@ -231,8 +233,9 @@ public final class CellBenchmark {
             long[] nanos = new long[rounds];
             for (int i = -20; i < rounds; i++) {
                 Node leader = cell.awaitLeader();
-                // Whoever resigned before rests for a quarter of the lease time.
-                Thread.sleep(300);
+                // Whoever resigned before rests for a quarter of the lease time or twenty round trips, for a second at
+                // most.
+                Thread.sleep(Math.min(1_100, 300 + (long) (25 * DISTANCE_MILLIS)));
                 long start = Long.parseLong(leader.ask("resign leader"));
                 long took = awaitAcquired(cell.nodes, start) - start;
                 if (i >= 0) {
@@ -253,7 +256,7 @@ public final class CellBenchmark {
                 long end;
                 do {
                     end = Long.parseLong(leader.ask("ends leader"));
-                } while (end - System.nanoTime() < 900_000_000L);
+                } while (end - System.nanoTime() < 900_000_000L - (long) (2 * DISTANCE_MILLIS * 1e6));
                 leader.process().kill();
                 List<Node> others = new ArrayList<>(cell.nodes);
                 others.remove(leader);
@@ -395,6 +398,14 @@ public final class CellBenchmark {
             options.add("-Dtransport=" + TRANSPORT);
             if (TRANSPORT.equals("tls") || TRANSPORT.equals("https")) {
                 options.add("-Dcertificate=" + SharedCertificate.create(processes.directory()));
+            }
+            if (DISTANCE_MILLIS > 0) {
+                List<String> lines = new ArrayList<>();
+                for (String port : ports) {
+                    lines.add(Integer.toString(
+                            new DelayLine(Integer.parseInt(port), (long) (DISTANCE_MILLIS / 2 * 1e6)).port()));
+                }
+                options.add("-Dlines=" + String.join(",", lines));
             }
             String more = System.getProperty("node.options", "");
             if (!more.isBlank()) {
