@@ -91,10 +91,15 @@ public final class Lines {
 
     /**
      * Has what waits written, and costs next to nothing if nothing does. If no thread can be had it goes on waiting, for the first call after a second.
+     * Never throws, not even where there is no memory: whoever carries frames comes by here.
      */
     public void write() {
-        if (anyWaits && clock.now().nanos() - retryNanos >= 0) {
-            begin();
+        try {
+            if (anyWaits && clock.now().nanos() - retryNanos >= 0) {
+                begin();
+            }
+        } catch (OutOfMemoryError full) {
+            // the next call may have some
         }
     }
 
@@ -108,10 +113,11 @@ public final class Lines {
         try {
             threads.execute(this::writeAll);
         } catch (RuntimeException | Error noThread) {
-            retryNanos = clock.now().nanos() + RETRY_NANOS;
             synchronized (this) {
                 writing = false;
             }
+            // Last: there may be no memory to read the clock.
+            retryNanos = clock.now().nanos() + RETRY_NANOS;
         }
     }
 

@@ -1,12 +1,14 @@
 package io.paxoslease.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ResourceBundle;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What is told of the members while the log takes it, does not take it, or fails. No thread runs but the test's. */
@@ -102,6 +104,39 @@ class LinesTests {
         assertThat(asked).hasSize(2);
         waiting.tell(Level.WARNING, "something new", null);
         assertThat(asked).hasSize(3);
+    }
+
+    /** A thread that writes may fail for lack of memory, and then the clock cannot be read either. Who comes by carries frames and must go on. */
+    @Test
+    void areWrittenWhenThereIsMemoryAgain() {
+        AtomicBoolean full = new AtomicBoolean();
+        AtomicBoolean fills = new AtomicBoolean(true);
+        Lines waiting = new Lines(
+                new Log(),
+                task -> {
+                    full.set(fills.get());
+                    failIf(full.get());
+                    threads.add(task);
+                },
+                () -> {
+                    failIf(full.get());
+                    return clock.now();
+                });
+        waiting.add("a", Level.WARNING, "a is lost");
+        assertThatCode(waiting::write).doesNotThrowAnyException();
+        clock.advance(Duration.ofSeconds(1));
+        assertThatCode(waiting::write).doesNotThrowAnyException();
+        fills.set(false);
+        full.set(false);
+        waiting.write();
+        runThreads();
+        assertThat(written).containsExactly("a is lost");
+    }
+
+    private static void failIf(boolean full) {
+        if (full) {
+            throw new OutOfMemoryError("as the test wants it");
+        }
     }
 
     @Test
