@@ -153,6 +153,11 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             if (ends && (!lane.open || lane.token != transition.fencingToken())) {
                 return;
             }
+            if (transition.kind() == LeaseTransition.Kind.ACQUIRED && lane.open) {
+                // There was no memory for the event of its end.
+                lane.events.add(new LeaseLostEvent(source, lane.lease, node, lane.token));
+                lane.open = false;
+            }
             // First: where there is no memory for it, nobody is told of the end of what began for nobody.
             lane.events.add(event(transition));
             if (transition.kind() == LeaseTransition.Kind.ACQUIRED) {

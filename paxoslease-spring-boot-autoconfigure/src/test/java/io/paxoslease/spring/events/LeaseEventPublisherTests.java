@@ -501,6 +501,22 @@ class LeaseEventPublisherTests {
         assertThat(recorder().seen).containsExactly("LeaseAcquiredEvent jobs 5", "LeaseLostEvent jobs 5");
     }
 
+    /** As where there was no memory for the event of its end. */
+    @Test
+    void tellsTheEndOfATenureBeforeTheNextBegins() {
+        start(Recorder.class);
+        tell(Kind.ACQUIRED, "jobs", 5);
+        tell(Kind.ACQUIRED, "jobs", 6);
+        tell(Kind.LOST, "jobs", 6);
+        delivered();
+        assertThat(recorder().seen)
+                .containsExactly(
+                        "LeaseAcquiredEvent jobs 5",
+                        "LeaseLostEvent jobs 5",
+                        "LeaseAcquiredEvent jobs 6",
+                        "LeaseLostEvent jobs 6");
+    }
+
     @Test
     void saysOnceThatThreadsRunShort(CapturedOutput output) {
         AtomicInteger threads = new AtomicInteger();
