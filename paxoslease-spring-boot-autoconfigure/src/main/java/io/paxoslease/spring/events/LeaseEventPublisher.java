@@ -42,7 +42,8 @@ import org.springframework.core.Ordered;
  * the application alone knows whether it leads in a thousand listeners or its database has stopped; but the more they are, the longer the
  * lanes wait before one more is left behind. If all turns are taken by listeners that block, N are left behind after about (N/64)<sup>2</sup>/2
  * seconds: not thousands of threads at once when a node loses thousands of leases. If no thread can be started at all, events wait for one
- * that is there already, or for the next event of any lease; but whoever brings the end of a tenure delivers it: nothing may come after it.
+ * that is there already, or for the next event of any lease; but whoever brings the end of a tenure then delivers it, and waits for the
+ * listeners: nothing may come after it.
  *
  * <p>Threads: everything may be called from any thread; listeners run on threads of this object, which come when needed and go when
  * idle. One monitor guards the state and is never held while a listener runs.
