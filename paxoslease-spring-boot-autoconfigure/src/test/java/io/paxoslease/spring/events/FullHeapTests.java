@@ -8,6 +8,7 @@ import io.paxoslease.node.LeaseTransition;
 import io.paxoslease.node.LeaseTransition.Kind;
 import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
+import io.paxoslease.spring.FullHeap;
 import io.paxoslease.spring.LeaseEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.OtherJvm;
@@ -38,13 +39,8 @@ class FullHeapTests {
         private static final CountDownLatch OTHER_TOLD = new CountDownLatch(1);
         private static final CountDownLatch TOLD_OF_END = new CountDownLatch(1);
 
-        private static volatile Object[] hoard;
-        private static volatile boolean filled;
-
         public static void main(String... arguments) throws Exception {
-            Thread release = new Thread(Node::releaseLater);
-            release.setDaemon(true);
-            release.start();
+            FullHeap.releaseOnceFull();
             if (arguments[0].equals("node")) {
                 node();
             } else {
@@ -52,40 +48,6 @@ class FullHeapTests {
             }
             boolean told = TOLD_OF_END.await(LONG.toSeconds(), TimeUnit.SECONDS);
             Runtime.getRuntime().halt(told ? TOLD : 1);
-        }
-
-        private static void releaseLater() {
-            try {
-                while (!filled) {
-                    Thread.sleep(10);
-                }
-                // The thread of the listener comes to its end, or to its next event, meanwhile.
-                Thread.sleep(500);
-                hoard = null;
-            } catch (InterruptedException impossible) {
-                hoard = null;
-            }
-        }
-
-        private static void fillHeap() {
-            for (int bytes = 1 << 20; ; bytes /= 2) {
-                try {
-                    while (true) {
-                        hoard = new Object[] {hoard, new byte[bytes]};
-                    }
-                } catch (OutOfMemoryError full) {
-                    if (bytes == 0) {
-                        filled = true;
-                        throw full;
-                    }
-                }
-            }
-        }
-
-        private static void awaitRoom() throws InterruptedException {
-            while (!filled || hoard != null) {
-                Thread.sleep(10);
-            }
         }
 
         /** What comes for a lease whose listener is at work waits for the thread of that listener. */
@@ -99,7 +61,7 @@ class FullHeapTests {
             take(node, "other");
             OTHER_TOLD.await();
             MAY_FILL.countDown();
-            awaitRoom();
+            FullHeap.awaitRoom();
             // Unless the node has given it up meanwhile.
             lease.release();
         }
@@ -113,7 +75,7 @@ class FullHeapTests {
                 OTHER_TOLD.countDown();
             } else if (transition.kind() == Kind.ACQUIRED) {
                 await(MAY_FILL);
-                fillHeap();
+                FullHeap.fill();
             } else {
                 TOLD_OF_END.countDown();
             }
@@ -134,7 +96,7 @@ class FullHeapTests {
                 if (event instanceof LeaseLostEvent) {
                     TOLD_OF_END.countDown();
                 } else {
-                    fillHeap();
+                    FullHeap.fill();
                 }
             }
         }
@@ -146,7 +108,7 @@ class FullHeapTests {
             context.refresh();
             LeaseEventPublisher publisher = context.getBean(LeaseEventPublisher.class);
             publisher.onTransition(transition(Kind.ACQUIRED));
-            awaitRoom();
+            FullHeap.awaitRoom();
             publisher.onTransition(transition(Kind.LOST));
         }
 

@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.paxoslease.spring.FullHeap;
 import io.paxoslease.spring.OtherJvm;
 import io.paxoslease.wire.FrameReply;
 import java.net.InetAddress;
@@ -29,46 +30,17 @@ class FullHeapTests {
 
         private static final byte[] FRAME = {1, 2, 3};
 
-        private static volatile Object[] hoard;
-        private static volatile boolean filled;
-
         public static void main(String... arguments) throws Exception {
-            Thread release = new Thread(Node::releaseLater);
-            release.setDaemon(true);
-            release.start();
+            FullHeap.releaseOnceFull();
             boolean answered = arguments[0].equals("server") ? serverAnswers() : channelAnswers();
             Runtime.getRuntime().halt(answered ? ANSWERED : 1);
         }
 
-        private static void releaseLater() {
-            try {
-                while (!filled) {
-                    Thread.sleep(10);
-                }
-                // The other thread comes to its end, or to its next frame, meanwhile.
-                Thread.sleep(500);
-                hoard = null;
-            } catch (InterruptedException impossible) {
-                hoard = null;
-            }
-        }
-
         private static FrameReply fillHeap(byte[] frame) {
-            if (filled) {
-                return new FrameReply(200, frame);
+            if (!FullHeap.wasFilled()) {
+                FullHeap.fill();
             }
-            for (int bytes = 1 << 20; ; bytes /= 2) {
-                try {
-                    while (true) {
-                        hoard = new Object[] {hoard, new byte[bytes]};
-                    }
-                } catch (OutOfMemoryError full) {
-                    if (bytes == 0) {
-                        filled = true;
-                        throw full;
-                    }
-                }
-            }
+            return new FrameReply(200, frame);
         }
 
         private static boolean serverAnswers() throws Exception {
@@ -89,9 +61,7 @@ class FullHeapTests {
 
         private static boolean answersAgain(SocketFrameChannel channel, Consumer<FrameReply> onReply) throws Exception {
             channel.exchange("n2", FRAME, LONG.toNanos()).thenAccept(onReply);
-            while (!filled || hoard != null) {
-                Thread.sleep(10);
-            }
+            FullHeap.awaitRoom();
             return channel.exchange("n2", FRAME, LONG.toNanos())
                             .toCompletableFuture()
                             .get(LONG.toSeconds(), TimeUnit.SECONDS)
