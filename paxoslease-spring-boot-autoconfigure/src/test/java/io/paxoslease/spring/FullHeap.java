@@ -1,5 +1,7 @@
 package io.paxoslease.spring;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 /** Fills the heap of this process to the last byte, once, and has room again a moment later. For an {@link OtherJvm} only. */
 public final class FullHeap {
 
@@ -10,6 +12,9 @@ public final class FullHeap {
 
     /** To be called first: a thread cannot be started when the heap is full. */
     public static void releaseOnceFull() {
+        // A class whose initialization fails for lack of memory is lost for good, and each idle thread of a pool needs
+        // this one in Java 25.
+        ThreadLocalRandom.current();
         Thread release = new Thread(FullHeap::releaseLater);
         release.setDaemon(true);
         release.start();
