@@ -171,7 +171,8 @@ public class Acceptor {
     }
 
     /**
-     * A3, X5. Clears the record if the sender's incarnation made it at or below the ballot that it has given up.
+     * A3, X5. Clears the record if the sender's incarnation made it at or below the ballot that it has given up, and accepts nothing at or below
+     * that ballot any more: a proposal that comes after the release would exclude all others for a lease that nobody holds.
      *
      * @return whether a live lease ended by this
      */
@@ -182,12 +183,28 @@ public class Acceptor {
         }
         int slot = table.find(request.resource());
         Ballot lease = table.lease(slot);
-        if (lease == null || !isReleasedBy(request.ballot(), lease)) {
-            return false;
-        }
         boolean live = isLive(slot, now);
-        table.clear(slot, graceEnd(now));
+        if (lease != null) {
+            if (live && !isReleasedBy(request.ballot(), lease)) {
+                return false;
+            }
+            table.clear(slot, graceEnd(now));
+        }
+        withdraw(slot, request, now);
         return live;
+    }
+
+    /** Promises to nobody what was given up. */
+    private void withdraw(int slot, ReleaseRequest request, Now now) {
+        long counter = request.ballot().counter();
+        if (isBelowPromise(slot, request.ballot()) || BallotSequence.isTooFarAhead(counter, now)) {
+            return;
+        }
+        if (slot != ResourceIndex.NONE) {
+            table.withdraw(slot, counter);
+        } else if (hasRoom()) {
+            table.withdraw(table.add(request.resource(), graceEnd(now)), counter);
+        }
     }
 
     /** X4. Drops up to {@code rows} rows whose time is over; for the shell to call now and then when no requests come. */
@@ -282,10 +299,14 @@ public class Acceptor {
             return Refusal.COUNTER_TOO_FAR_AHEAD;
         }
         table.sweep(now, SWEPT_PER_REQUEST);
-        if ((table.size() >= maxResources || table.isFull()) && table.find(request.resource()) == ResourceIndex.NONE) {
+        if (!hasRoom() && table.find(request.resource()) == ResourceIndex.NONE) {
             return Refusal.TABLE_FULL;
         }
         return null;
+    }
+
+    private boolean hasRoom() {
+        return table.size() < maxResources && !table.isFull();
     }
 
     private void refuse(Refusal reason) {

@@ -86,7 +86,7 @@ final class AcceptorTable {
         return slot == ResourceIndex.NONE ? floor : Math.max(floor, promised.get(slot));
     }
 
-    /** Who was given the promise in force, null if it is the floor. */
+    /** Who was given the promise in force, null if it is the floor or nobody's. */
     @Nullable
     Incarnation promisedBy(int slot) {
         return slot == ResourceIndex.NONE || promised.get(slot) < floor ? null : incarnations.get(promisedBy.get(slot));
@@ -102,6 +102,13 @@ final class AcceptorTable {
         if (hasLease(slot)) {
             setLease(slot, lease, owner);
         }
+    }
+
+    /** Promises a counter to nobody; in a row without a lease. */
+    void withdraw(int slot, long counter) {
+        promised.set(slot, counter);
+        incarnations.drop(promisedBy.get(slot));
+        promisedBy.set(slot, 0);
     }
 
     /** The accepted lease whether live or not, null if there is none. */

@@ -2,6 +2,7 @@ package io.paxoslease.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -183,6 +184,72 @@ class AcceptorTests {
             propose(5, P, 0);
             release(5, P, 0);
             assertThat(prepare(4, Q, 0).promised()).isFalse();
+        }
+
+        @Test
+        void aProposalThatComesAfterItIsRefused() {
+            release(5, P, 0);
+            assertThat(propose(5, P, 0).accepted()).isFalse();
+            assertThat(propose(4, P, 3).accepted())
+                    .as("when its row may be forgotten")
+                    .isFalse();
+            acceptor.sweep(100, at(3));
+            assertThat(acceptor.resources()).isZero();
+            assertThat(propose(5, P, 3).accepted()).as("when its row is").isFalse();
+            assertThat(propose(6, Q, 3).accepted()).isTrue();
+        }
+
+        @Test
+        void anExtensionThatComesAfterItIsRefused() {
+            propose(5, P, 0);
+            release(7, P, 0);
+            assertThat(propose(7, P, 0).accepted()).isFalse();
+            assertThat(propose(8, P, 0).accepted()).isTrue();
+        }
+
+        @Test
+        void aProposalThatComesAgainAfterItIsRefused() {
+            propose(5, P, 0);
+            release(5, P, 0);
+            assertThat(propose(5, P, 0).accepted()).isFalse();
+        }
+
+        @Test
+        void aPromiseThatWasGivenUpIsNobodys() {
+            prepare(5, P, 0);
+            release(5, P, 0);
+            assertThat(propose(5, P, 0).accepted()).isFalse();
+        }
+
+        @Test
+        void disturbsNobodyElse() {
+            propose(5, Q, 0);
+            release(7, P, 0);
+            assertThat(propose(6, Q, 0).accepted()).isTrue();
+            assertThat(release(6, Q, 0)).isTrue();
+            prepare(9, Q, 0);
+            release(8, P, 0);
+            release(9, P, 0);
+            assertThat(propose(9, Q, 0).accepted()).isTrue();
+        }
+
+        /** X2. It would keep out every other ballot. */
+        @Test
+        void ofABallotTooFarAheadIsNotRemembered() {
+            long tooFar = Ballot.MAX_COUNTER - 1_000_000_000;
+            release(tooFar, P, 0);
+            assertThat(acceptor.resources()).isZero();
+            propose(5, P, 0);
+            assertThat(release(tooFar, P, 0)).isTrue();
+            assertThat(propose(6, Q, 0).accepted()).isTrue();
+        }
+
+        @Test
+        void ofAnUnknownResourceTakesNoRoomThatIsNotThere() {
+            for (String resource : List.of("a", "b", "c", "d")) {
+                acceptor.onReleaseRequest(new ReleaseRequest(resource, ballot(5, P)), at(0));
+            }
+            assertThat(acceptor.resources()).isEqualTo(3);
         }
     }
 

@@ -41,7 +41,7 @@ class TableTests {
                 slot = table.add(resource, step);
             }
             Ballot ballot = new Ballot(FLOOR + step, new Incarnation("n", random.nextInt(20)));
-            switch (random.nextInt(5)) {
+            switch (random.nextInt(6)) {
                 case 0 -> {
                     table.promise(slot, ballot);
                     row.promised = ballot.counter();
@@ -61,6 +61,14 @@ class TableTests {
                 }
                 case 3 -> {
                     table.clear(slot, step + 2);
+                    row.lease = null;
+                    row.endNanos = step + 2;
+                }
+                case 4 -> {
+                    table.clear(slot, step + 2);
+                    table.withdraw(slot, ballot.counter());
+                    row.promised = ballot.counter();
+                    row.promisedBy = null;
                     row.lease = null;
                     row.endNanos = step + 2;
                 }
