@@ -6,10 +6,9 @@ package io.paxoslease.wire;
  * @param frame what was sent
  * @param sentNanos when
  * @param timeoutNanos after how long it counts as lost
- * @param releases how many of its requests are releases
  * @param retried whether its requests were sent before and not handled
  */
-record Exchange(RequestFrame frame, long sentNanos, long timeoutNanos, int releases, boolean retried) {
+record Exchange(RequestFrame frame, long sentNanos, long timeoutNanos, boolean retried) {
 
     boolean isHello() {
         return frame.hello() != null;

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionStage;
 /**
  * Port: carries one frame to a member and brings its answer back, for example as one HTTP POST.
  *
- * <p>A node has up to two exchanges with one member under way at once, which may overtake each other.
+ * <p>A node has up to four exchanges with one member under way at once, which may overtake each other.
  *
  * <p>Failure semantics first. An exchange may fail, time out, or be carried out although it seems to have failed; frames may be delivered
  * twice. {@link #exchange} must not block and must not throw; every stage it returns completes, at the latest shortly after its time limit. The

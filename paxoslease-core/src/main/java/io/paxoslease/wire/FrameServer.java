@@ -8,7 +8,6 @@ import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.PrepareRequest;
 import io.paxoslease.protocol.ProposeRequest;
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import io.paxoslease.wire.AnswerFrame.Status;
@@ -213,16 +212,8 @@ public final class FrameServer implements FrameHandler {
     }
 
     private FrameReply enter(RequestFrame frame, @Nullable FrameMac mac) {
-        int requests = frame.requests().size();
-        int releases = releases(frame.requests());
         Sessions.Entry entry = frame.receiverNonce() == self.nonce()
-                ? sessions.enter(
-                        frame.sender(),
-                        frame.session(),
-                        frame.fingerprint(),
-                        frame.sequence(),
-                        releases,
-                        requests - releases)
+                ? sessions.enter(frame.sender(), frame.session(), frame.fingerprint(), frame.sequence())
                 : Sessions.Entry.UNKNOWN;
         if (entry == Sessions.Entry.UNKNOWN) {
             listener.onMessage("frame", "session-unknown");
@@ -235,14 +226,6 @@ public final class FrameServer implements FrameHandler {
         listener.onMessage("frame", "accepted");
         List<@Nullable Response> responses = responses(frame.requests());
         return answer(200, frame, Status.OK, frame.session(), "", responses, mac);
-    }
-
-    private static int releases(List<Request> requests) {
-        int releases = 0;
-        for (int i = 0; i < requests.size(); i++) {
-            releases += requests.get(i) instanceof ReleaseRequest ? 1 : 0;
-        }
-        return releases;
     }
 
     private List<@Nullable Response> responses(List<Request> requests) {

@@ -24,8 +24,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests in frames: at once to a member that is idle, together while an exchange with it is under way, or two where very many wait. So
- * frames grow with the load and the round trips do not.
+ * Sends requests in frames: at once to a member that is idle, together while an exchange with it is under way, or two where very many wait and
+ * up to four where the member is far away. So frames grow with the load and the round trips do not.
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
@@ -64,12 +64,18 @@ public final class FrameTransport implements Transport {
     private volatile @Nullable Running running;
     private volatile @Nullable ExecutorService thread;
 
+    /** Has a task run after so many nanoseconds. */
+    interface Later {
+        void run(Runnable task, long nanos);
+    }
+
     /** What there is once the transport was started. */
     private record Running(
             Receiver receiver,
             List<MemberLink> links,
             @Nullable MemberLink[] byAcceptor,
             Executor thread,
+            Later later,
             Lines lines,
             @Nullable Ticker ticker) {}
 
@@ -111,7 +117,7 @@ public final class FrameTransport implements Transport {
     void start(Incarnation self, Receiver receiver, ScheduledExecutorService wire, Executor log) {
         thread = wire;
         Ticker ticker = new Ticker(wire);
-        start(self, receiver, wire, log, ticker);
+        start(self, receiver, wire, (task, nanos) -> wire.schedule(task, nanos, TimeUnit.NANOSECONDS), log, ticker);
         wire.execute(ticker);
     }
 
@@ -175,11 +181,17 @@ public final class FrameTransport implements Transport {
     }
 
     /** Starts with the given thread, which also writes to the log, and leaves it to the caller to {@link #tick}. */
-    void startWithoutTicks(Incarnation self, Receiver receiver, Executor executor) {
-        start(self, receiver, executor, executor, null);
+    void startWithoutTicks(Incarnation self, Receiver receiver, Executor executor, Later later) {
+        start(self, receiver, executor, later, executor, null);
     }
 
-    private void start(Incarnation self, Receiver receiver, Executor executor, Executor log, @Nullable Ticker ticker) {
+    private void start(
+            Incarnation self,
+            Receiver receiver,
+            Executor executor,
+            Later later,
+            Executor log,
+            @Nullable Ticker ticker) {
         Lines lines = new Lines(LOG, log, clock);
         long now = clock.now().nanos();
         List<String> acceptors = settings.cell().acceptors();
@@ -193,7 +205,13 @@ public final class FrameTransport implements Transport {
             }
         }
         running = new Running(
-                receiver, links, byAcceptor, task -> executor.execute(() -> run(lines, task)), lines, ticker);
+                receiver,
+                links,
+                byAcceptor,
+                task -> executor.execute(() -> run(lines, task)),
+                (task, nanos) -> later.run(() -> run(lines, task), nanos),
+                lines,
+                ticker);
     }
 
     private static void run(Lines lines, Runnable task) {
@@ -287,6 +305,26 @@ public final class FrameTransport implements Transport {
                 begin(running, link, exchange);
             } catch (RuntimeException | Error impossible) {
                 running.thread().execute(() -> end(running, link, exchange, null, impossible));
+            }
+        } else if (link.isFar()) {
+            beginLater(running, link);
+        }
+    }
+
+    private void beginLater(Running running, MemberLink link) {
+        long nanos = link.awaitPassing(clock.now().nanos());
+        if (nanos > 0) {
+            try {
+                running.later()
+                        .run(
+                                () -> {
+                                    link.endWait();
+                                    begin(running, link);
+                                },
+                                nanos);
+            } catch (RuntimeException | Error impossible) {
+                // The end of what is under way lets it go, at the latest.
+                link.endWait();
             }
         }
     }

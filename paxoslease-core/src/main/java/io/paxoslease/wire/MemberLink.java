@@ -2,6 +2,7 @@ package io.paxoslease.wire;
 
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Incarnation;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -15,9 +16,18 @@ import org.jspecify.annotations.Nullable;
  * One member as this node sees it: what waits for it, the exchange under way, the session, and how it is. Each method is one step under
  * the link's lock; nothing in here calls out. What is to be logged is noted in the same step, and so in order.
  *
- * <p>What comes while an exchange is under way waits for its end and then travels together, with two exceptions. A few releases hold nothing
- * up: nobody waits for their answer, so one small frame with requests for other resources may pass theirs. And if many requests wait, the
- * member gets the next frame while it answers the last, as long as neither has a release: that must not overtake the proposal before it.
+ * <p>What comes while an exchange is under way waits for its end and then travels together, with three exceptions. A few releases hold nothing
+ * up, since nobody waits for their answer: one small frame may pass them. If many requests wait, the member gets the next frame while it answers
+ * the last. And where the answer takes long because the member is far away, up to four frames are under way, each the later after the one before
+ * the more there are:
+ *
+ * <pre>
+ *   frames under way     1      2      3      4
+ *   the next follows   1/16    1/4    1/2     -      of the shortest round trip after the last
+ * </pre>
+ *
+ * <p>So a request waits for a part of the round trip only, and what many threads ask for at once takes two frames. Frames may arrive in another
+ * order than they were sent in.
  *
  * <pre>
  *   no session --hello--> session --frame--> session     requests that were not handled because the session was gone
@@ -38,7 +48,10 @@ final class MemberLink {
 
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final int MOST_UNDER_WAY = 2;
+    /** As many as a channel has connections for. */
+    private static final int MOST_UNDER_WAY = 4;
+    /** From which round trip on a member is far away: on one machine or in one rack it is less, unless the machines are busy. */
+    private static final long FAR_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
     /** Up to how many requests a frame passes, or is passed by, another. */
     private static final int FEW = 4;
     /** How many waiting requests are worth a frame of their own while another is under way. */
@@ -68,16 +81,27 @@ final class MemberLink {
     /** What was sent to a session that the member does not know any more, to be sent once more. */
     private final RequestQueue notHandled = new RequestQueue();
 
-    /** One, or two if one may pass the other. */
+    /** In the order in which they began. */
     private final List<Exchange> underWay = new ArrayList<>(MOST_UNDER_WAY);
 
     private long session = RequestFrame.NO_SESSION;
     private long nonce;
     private long sequence;
+    /** The shortest round trip of the session; 0 before there was one. */
+    private long shortestNanos;
+    /** Whether {@link #shortestNanos} says that the member is far away. */
+    private volatile boolean far;
+    /** Whether somebody comes back when what waits may pass. */
+    private boolean awaited;
 
     private Standing standing = Standing.UNKNOWN;
     private long toldNanos;
     private int failures;
+    /** The highest number of a frame that was answered: that an earlier one is lost says nothing of the member. */
+    private long newestAnswered;
+    /** The highest number of a frame that was under way at a failure: those that fail after it count as one with it. */
+    private long newestInLoss;
+
     private boolean reachable;
     private boolean refused;
     private @Nullable String problem;
@@ -131,7 +155,7 @@ final class MemberLink {
 
     /** Begins the next exchange if none holds it up and something waits or a probe is due; else null. The caller must end it. */
     synchronized @Nullable Exchange begin(long nowNanos) {
-        if (!underWay.isEmpty() && !mayPass()) {
+        if (!underWay.isEmpty() && !mayPass(nowNanos)) {
             return null;
         }
         boolean waiting = !notHandled.isEmpty() || !queue.isEmpty();
@@ -144,41 +168,69 @@ final class MemberLink {
     }
 
     /** Whether what waits can do without the end of what is under way. */
-    private boolean mayPass() {
-        if (underWay.size() == MOST_UNDER_WAY || session == RequestFrame.NO_SESSION || !notHandled.isEmpty()) {
+    private boolean mayPass(long nowNanos) {
+        if (!waitsForOthersOnly()) {
             return false;
         }
-        Exchange first = underWay.get(0);
-        return queue.size() >= MANY ? queue.releases() == 0 && first.releases() == 0 : mayPassReleases(first);
+        if (far) {
+            return underWay.size() < MOST_UNDER_WAY && nanosToPass(nowNanos) <= 0;
+        }
+        return underWay.size() == 1
+                && (queue.size() >= MANY
+                        || mayPassReleases(underWay.get(0).frame().requests()));
     }
 
-    /** Whether there are few releases under way, and few other requests wait, none for the same resource. */
-    private boolean mayPassReleases(Exchange first) {
-        List<Request> requests = first.frame().requests();
-        if (queue.isEmpty() || queue.size() > FEW || requests.size() > FEW || first.releases() < requests.size()) {
+    /** Whether something waits, and for nothing but what is under way. */
+    private boolean waitsForOthersOnly() {
+        return session != RequestFrame.NO_SESSION && notHandled.isEmpty() && !queue.isEmpty() && !underWay.isEmpty();
+    }
+
+    private boolean mayPassReleases(List<Request> first) {
+        if (queue.size() > FEW || first.size() > FEW) {
             return false;
         }
-        for (int i = 0; i < requests.size(); i++) {
-            if (queue.contains(requests.get(i).resource())) {
+        for (int i = 0; i < first.size(); i++) {
+            if (!(first.get(i) instanceof ReleaseRequest)) {
                 return false;
             }
         }
         return true;
     }
 
+    private long nanosToPass(long nowNanos) {
+        int frames = underWay.size();
+        int part = frames == 1 ? 16 : frames == 2 ? 4 : 2;
+        return underWay.get(frames - 1).sentNanos() + shortestNanos / part - nowNanos;
+    }
+
+    /** Whether {@link #awaitPassing} is to be called where nothing began; without the lock, since that is seldom so. */
+    boolean isFar() {
+        return far;
+    }
+
+    /** After how long {@link #begin} is worth another call because what waits may pass by then; 0 if it is not, or somebody was told already. */
+    synchronized long awaitPassing(long nowNanos) {
+        boolean passes = far && !awaited && waitsForOthersOnly() && underWay.size() < MOST_UNDER_WAY;
+        awaited |= passes;
+        return passes ? Math.max(1, nanosToPass(nowNanos)) : 0;
+    }
+
+    /** Who was told by {@link #awaitPassing} has come, or cannot. */
+    synchronized void endWait() {
+        awaited = false;
+    }
+
     private Exchange hello(long nowNanos) {
         RequestFrame.Hello hello = new RequestFrame.Hello(settings.timing().maxLeaseNanos(), settings.cell());
         return new Exchange(
-                frame(0, hello, List.of()), nowNanos, settings.roundTimeout().toNanos(), 0, false);
+                frame(0, hello, List.of()), nowNanos, settings.roundTimeout().toNanos(), false);
     }
 
     private Exchange frame(long nowNanos) {
         boolean again = !notHandled.isEmpty();
         RequestQueue from = again ? notHandled : queue;
-        int releases = from.releases();
         List<Request> requests = from.take(maxRequests, maxRequestBytes);
-        return new Exchange(
-                frame(nonce, null, requests), nowNanos, timeLimit.nanos(), releases - from.releases(), again);
+        return new Exchange(frame(nonce, null, requests), nowNanos, timeLimit.nanos(), again);
     }
 
     private RequestFrame frame(long receiverNonce, RequestFrame.@Nullable Hello hello, List<Request> requests) {
@@ -222,7 +274,7 @@ final class MemberLink {
         notifyAll();
         List<Request> unanswered = List.of();
         switch (verdict.kind()) {
-            case ANSWERED -> {}
+            case ANSWERED -> measure(nowNanos - exchange.sentNanos());
             case SESSION_OPENED -> open(verdict.answer());
             case SESSION_UNKNOWN -> {
                 session = RequestFrame.NO_SESSION;
@@ -243,9 +295,12 @@ final class MemberLink {
         if (good) {
             timeLimit.onAnswer(nowNanos - exchange.sentNanos());
         } else if (timedOut) {
-            timeLimit.onTimeOut();
+            timeLimit.onTimeOut(exchange.timeoutNanos());
         }
-        note(verdict, timedOut);
+        long number = exchange.frame().sequence();
+        if (verdict.kind() != Verdict.Kind.LOST || number > newestAnswered) {
+            note(verdict, timedOut, number);
+        }
         nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
         String news = news(nowNanos);
         if (news != null) {
@@ -264,7 +319,14 @@ final class MemberLink {
         if (answer != null) {
             session = answer.session();
             nonce = answer.sender().nonce();
+            shortestNanos = 0;
+            far = false;
         }
+    }
+
+    private void measure(long roundTripNanos) {
+        shortestNanos = shortestNanos == 0 ? roundTripNanos : Math.min(shortestNanos, roundTripNanos);
+        far = shortestNanos >= FAR_NANOS;
     }
 
     /** Nothing that waits can be sent without a session. */
@@ -272,18 +334,24 @@ final class MemberLink {
         return join(notHandled.takeAll(), queue.takeAll());
     }
 
-    private void note(Verdict verdict, boolean timedOut) {
+    private void note(Verdict verdict, boolean timedOut, long number) {
         AnswerFrame answer = verdict.answer();
         reachable = answer != null;
         refused = verdict.kind() == Verdict.Kind.REFUSED;
         problem = verdict.problem();
+        if (answer != null) {
+            state = answer.acceptor();
+            newestAnswered = Math.max(newestAnswered, number);
+            failures = 0;
+        } else if (number > newestInLoss) {
+            newestInLoss = sequence;
+            failures++;
+        } else {
+            return;
+        }
         String current = timedOut ? TIME_OUT : problem;
         lasting = Objects.equals(reason, current) ? lasting + 1 : 1;
         reason = current;
-        failures = reachable ? 0 : failures + 1;
-        if (answer != null) {
-            state = answer.acceptor();
-        }
     }
 
     /**

@@ -1,6 +1,5 @@
 package io.paxoslease.wire;
 
-import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,12 +12,10 @@ final class RequestQueue {
 
     private List<Request> requests = new ArrayList<>();
     private int bytes;
-    private int releases;
 
     void add(Request request) {
         requests.add(request);
         bytes += FrameCodec.mostBytes(request);
-        releases += request instanceof ReleaseRequest ? 1 : 0;
     }
 
     int size() {
@@ -29,26 +26,11 @@ final class RequestQueue {
         return requests.isEmpty();
     }
 
-    /** How many of them are releases. */
-    int releases() {
-        return releases;
-    }
-
-    boolean contains(String resource) {
-        for (int i = 0; i < requests.size(); i++) {
-            if (requests.get(i).resource().equals(resource)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Takes all, in a list that is the caller's. */
     List<Request> takeAll() {
         List<Request> all = requests;
         requests = new ArrayList<>();
         bytes = 0;
-        releases = 0;
         return all;
     }
 

@@ -27,7 +27,7 @@ final class Sessions {
         ALTERNATED,
         /** There is no such session, or none in which the number can be told. */
         UNKNOWN,
-        /** A frame with this sequence number came before, or may have: too many higher ones did. Or it is one that its sender has given up. */
+        /** A frame with this sequence number came before, or may have: too many higher ones did. */
         REPLAYED
     }
 
@@ -43,8 +43,6 @@ final class Sessions {
         long sequence;
         /** A bit for each of the numbers up to it that was used up; the lowest bit is that of the highest number. */
         long used = -1;
-        /** The highest number of a frame with a release. */
-        long released = -1;
 
         Session(Incarnation sender, @Nullable String address, long id, long fingerprint, long sequence) {
             this.sender = sender;
@@ -126,25 +124,13 @@ final class Sessions {
     }
 
     /** Uses up a sequence number of a session. */
-    Entry enter(Incarnation sender, long id, long fingerprint, long sequence) {
-        return enter(sender, id, fingerprint, sequence, 0, 0);
-    }
-
-    /**
-     * Uses up the sequence number of a frame with requests. A sender lets a release overtake other requests only after it has given them up; a
-     * proposal that came in all the same would leave a record of a lease that nobody holds.
-     */
-    synchronized Entry enter(
-            Incarnation sender, long id, long fingerprint, long sequence, int releases, int otherRequests) {
+    synchronized Entry enter(Incarnation sender, long id, long fingerprint, long sequence) {
         Session session = sessions.get(sender);
         if (session == null || session.id != id || session.fingerprint != fingerprint || isSpoilt(session, sequence)) {
             return Entry.UNKNOWN;
         }
-        if ((otherRequests > 0 && sequence < session.released) || !session.use(sequence)) {
+        if (!session.use(sequence)) {
             return Entry.REPLAYED;
-        }
-        if (releases > 0) {
-            session.released = Math.max(session.released, sequence);
         }
         return takesTurns(sender) ? Entry.ALTERNATED : Entry.ENTERED;
     }

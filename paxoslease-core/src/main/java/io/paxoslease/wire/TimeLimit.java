@@ -44,7 +44,8 @@ final class TimeLimit {
         limitNanos = Math.min(mostNanos, Math.max(LEAST_NANOS, 8 * smoothedNanos + 4 * deviationNanos));
     }
 
-    void onTimeOut() {
-        limitNanos = Math.min(mostNanos, 2 * limitNanos);
+    /** One that was sent before the last time-out, and ends with it, says nothing new. */
+    void onTimeOut(long timeoutNanos) {
+        limitNanos = Math.min(mostNanos, Math.max(limitNanos, 2 * timeoutNanos));
     }
 }

@@ -15,7 +15,9 @@ import io.paxoslease.wire.SimulatedWire;
 import io.paxoslease.wire.WireListener;
 import io.paxoslease.wire.WireSettings;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.logging.Level;
@@ -65,7 +67,7 @@ final class FrameWire implements Wire {
                 : SimulatedWire.server(
                         life.self, settings, new Handler(life), new Listener(), new Dice(life.self.nonce()), clock);
         life.ends = new Ends(new FrameTransport(settings, channel, WireListener.NONE, clock), server);
-        SimulatedWire.start(life.ends.transport, life.self, channel, channel::execute);
+        SimulatedWire.start(life.ends.transport, life.self, channel, channel::execute, channel::executeLater);
         tick(life);
     }
 
@@ -94,6 +96,7 @@ final class FrameWire implements Wire {
     /** The near end: carries frames. What the transport gives to a thread of its own is an event of its own. */
     private final class Channel implements FrameChannel, Transport.Receiver {
         private final Life life;
+        private final Map<String, Integer> underWay = new HashMap<>();
         private Damage judged = Damage.NONE;
 
         Channel(Life life) {
@@ -104,9 +107,16 @@ final class FrameWire implements Wire {
             simulation.whenAwake(life, simulation.trueNanos(), task);
         }
 
+        void executeLater(Runnable task, long nanos) {
+            simulation.whenAwake(life, simulation.trueNanos() + life.host.machine.trueNanos(nanos) + 1, task);
+        }
+
         @Override
         public CompletionStage<FrameReply> exchange(String member, byte[] frame, long timeoutNanos) {
             CompletableFuture<FrameReply> reply = new CompletableFuture<>();
+            // More than one that is passed by another are under way to no member nearby.
+            simulation.count(Happening.FRAMES_UNDER_WAY_TO_FAR_MEMBER, underWay.merge(member, 1, Integer::sum) > 2);
+            reply.whenComplete((answer, failure) -> underWay.merge(member, -1, Integer::sum));
             Host to = simulation.hostOf(member);
             simulation.travel(life.host, to, frame.length, frame, (bytes, damage) -> serve(to, bytes, damage, reply));
             long limit = simulation.trueNanos() + life.host.machine.trueNanos(timeoutNanos) + 1;

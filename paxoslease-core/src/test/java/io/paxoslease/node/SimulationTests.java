@@ -198,7 +198,7 @@ class SimulationTests {
         "2, 5d65be68b23fa71a856fafd6389f8312c982f62f141614e98a0a221693e5c8b1",
         "5, a12b558cb5bdab448bdfadaff7fdfa52c308d61a6e7ba580503dccd222ff3841",
         "8, 0bf1b443eaf63125bde50865e8dde42bb7878c1a7046682d86aebe9c25099ec8",
-        "13, 6f49ab70c35f563c93f9fcf7731f58784fcdb84ac2e68bcf02b5e985795a64ac"
+        "13, c5d696a9a3804389786b575a2fd2cc10978495b4ef796313e25170e95a66f499"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

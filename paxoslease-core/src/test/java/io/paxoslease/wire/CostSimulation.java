@@ -252,7 +252,11 @@ final class CostSimulation {
 
         @Override
         public void start(Incarnation self, Receiver receiver) {
-            frames.startWithoutTicks(self, receiver, task -> events.add(nowNanos, task));
+            frames.startWithoutTicks(
+                    self,
+                    receiver,
+                    task -> events.add(nowNanos, task),
+                    (task, nanos) -> events.add(nowNanos + nanos, task));
         }
 
         @Override

@@ -208,29 +208,6 @@ class FrameServerTests {
             assertThat(send(200, frame(session, 67, oneRequest())).status()).isEqualTo(Status.OK);
         }
 
-        /** X5. Its sender has given it up: what it would record, nobody would release. */
-        @Test
-        void aProposalThatAReleaseOvertookIsNotHandled() throws Exception {
-            long session = open(Samples.NODE_1, 1);
-            List<Request> release = List.of(release("leader"));
-            send(200, frame(session, 3, release));
-            assertThat(send(409, frame(session, 2, oneRequest())).status()).isEqualTo(Status.REPLAYED);
-            assertThat(acceptor.handled).isEqualTo(release);
-            assertThat(send(200, frame(session, 4, oneRequest())).status()).isEqualTo(Status.OK);
-        }
-
-        /** Senders let a few releases be passed, by others too. */
-        @Test
-        void aReleaseThatAReleaseOvertookIsHandled() throws Exception {
-            long session = open(Samples.NODE_1, 1);
-            send(200, frame(session, 5, List.of(release("b"), Samples.propose("c", 7, Samples.NODE_1))));
-            assertThat(send(200, frame(session, 3, List.of(release("a")))).status())
-                    .isEqualTo(Status.OK);
-            assertThat(send(409, frame(session, 4, oneRequest())).status()).isEqualTo(Status.REPLAYED);
-            assertThat(send(200, frame(session, 2, List.of())).status()).isEqualTo(Status.OK);
-            assertThat(acceptor.handled).hasSize(3);
-        }
-
         @Test
         void whatCameBeforeTheSessionIsNotHandled() throws Exception {
             long session = open(Samples.NODE_1, 5);

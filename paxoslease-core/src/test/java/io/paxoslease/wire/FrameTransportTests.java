@@ -56,6 +56,8 @@ class FrameTransportTests {
     private final List<String> told = new ArrayList<>();
     private Runnable afterAnswer = () -> {};
     private long counter;
+    private final List<Task> later = new ArrayList<>();
+    private boolean nobodyWaits;
     private FrameTransport transport = transport(Samples.settings(), channel, 10);
 
     {
@@ -159,14 +161,13 @@ class FrameTransportTests {
         }
 
         @Test
-        void aReleaseIsNotPassedByARequestForTheSameResource() {
+        void aReleaseIsPassedByARequestForTheSameResource() {
             connect();
             release("a");
             Held release = begin();
-            send("b");
             send("a");
-            waitsFor(release);
-            assertThat(resources(channel.underWay(PEER))).containsExactly("b", "a");
+            assertThat(resources(begin())).containsExactly("a");
+            reply(release);
         }
 
         @Test
@@ -248,65 +249,15 @@ class FrameTransportTests {
             assertThat(channel.take(PEER).decoded().requests()).hasSize(MemberLink.MANY - 1);
         }
 
+        /** The member accepts no proposal that comes after the release of its ballot. */
         @Test
-        void aReleaseDoesNotOvertakeAProposal() {
+        void manyRequestsDoNotWaitThoughThereIsAReleaseAmongThem() {
             useLongQueue();
             send("a");
-            Held proposal = begin();
-            sendMany("b", MemberLink.MANY);
-            release("a");
-            waitsFor(proposal);
-            assertThat(resources(channel.take(PEER)))
-                    .hasSize(MemberLink.MANY + 1)
-                    .endsWith("a");
-        }
-
-        @Test
-        void aReleaseAmongOthersIsNotOvertaken() {
-            useLongQueue();
-            send("a");
-            release("b");
-            Held both = begin();
-            sendMany("c", MemberLink.MANY);
-            waitsFor(both);
-            reply(channel.take(PEER));
-            send("d");
-            Held sent = begin();
-            sendMany("e", MemberLink.MANY);
-            assertThat(resources(begin())).as("nothing is left of the release").hasSize(MemberLink.MANY);
-            reply(sent);
-        }
-
-        @Test
-        void aReleaseDoesNotOvertakeAProposalAfterOneThatWasSentTwice() {
-            useLongQueue();
-            release("a");
-            transport.flush();
-            serve(new Incarnation(PEER, 1), Samples.settings());
-            answer(PEER);
-            answer(PEER);
-            answer(PEER);
-            send("b");
-            Held proposal = begin();
-            sendMany("c", MemberLink.MANY);
-            release("b");
-            waitsFor(proposal);
-        }
-
-        @Test
-        void nothingIsLeftOfReleasesThatFellWithTheHello() {
-            useLongQueue();
-            serve(new Incarnation(PEER, 1), Samples.settings());
-            send("a");
-            transport.flush();
-            answer(PEER);
-            release("a");
-            fail(PEER, new IOException("reset"));
-            connect();
-            send("b");
             Held first = begin();
-            sendMany("c", MemberLink.MANY);
-            assertThat(resources(begin())).hasSize(MemberLink.MANY);
+            sendMany("b", MemberLink.MANY - 1);
+            release("a");
+            assertThat(resources(begin())).hasSize(MemberLink.MANY).endsWith("a");
             reply(first);
         }
 
@@ -445,7 +396,8 @@ class FrameTransportTests {
         void aNodeThatIsNoMemberTalksToAll() {
             FrameTransport worker = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock, 10);
             assertThat(worker.members()).isEmpty();
-            worker.startWithoutTicks(new Incarnation("worker-1", 5), new Told(), thread);
+            worker.startWithoutTicks(
+                    new Incarnation("worker-1", 5), new Told(), thread, FrameTransportTests.this::later);
             assertThat(worker.members()).containsOnlyKeys("node-1", "node-2", "node-3");
         }
 
@@ -478,6 +430,211 @@ class FrameTransportTests {
                 }
                 closing.join();
             }
+        }
+    }
+
+    /** A member whose answers take 80 ms. */
+    @Nested
+    class FarAway {
+
+        private static final Duration ROUND_TRIP = Duration.ofMillis(80);
+
+        private void connectFarAway() {
+            connect();
+            send("first");
+            Held first = begin();
+            advance(ROUND_TRIP);
+            reply(first);
+            told.clear();
+        }
+
+        private void beginsAfter(Duration pause) {
+            transport.flush();
+            advance(pause.minusNanos(1));
+            assertThat(channel.isIdle(PEER)).isTrue();
+            advance(Duration.ofNanos(1));
+            thread.runAll();
+        }
+
+        /** Nobody flushes again: the pause ends by itself. */
+        @Test
+        void whatManyAskForAtOnceTakesTwoFrames() {
+            connectFarAway();
+            send("a");
+            Held first = begin();
+            send("b");
+            transport.flush();
+            advance(Duration.ofMillis(1));
+            send("c");
+            beginsAfter(Duration.ofMillis(4));
+            assertThat(resources(channel.take(PEER))).containsExactly("b", "c");
+            reply(first);
+            assertThat(later).isEmpty();
+        }
+
+        @Test
+        void upToFourFramesAreUnderWay() {
+            connectFarAway();
+            send("a");
+            Held first = begin();
+            List<Held> others = new ArrayList<>();
+            for (long pause : List.of(5, 20, 40)) {
+                send("b");
+                beginsAfter(Duration.ofMillis(pause));
+                others.add(channel.take(PEER));
+            }
+            send("c");
+            transport.flush();
+            assertThat(later).isEmpty();
+            advance(ROUND_TRIP);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(first);
+            assertThat(resources(channel.take(PEER))).containsExactly("c");
+            others.forEach(FrameTransportTests.this::reply);
+            assertThat(told).containsExactly("1 answered a", "1 answered b", "1 answered b", "1 answered b");
+        }
+
+        /** So that each call of a busy thread does not leave something to do behind. */
+        @Test
+        void oneWhoWaitsForThePauseIsEnough() {
+            connectFarAway();
+            send("a");
+            Held first = begin();
+            for (int i = 0; i < 5; i++) {
+                send("b");
+                transport.flush();
+            }
+            assertThat(later).hasSize(1);
+            reply(first);
+        }
+
+        @Test
+        void whatIsToWaitForAPauseGoesWithTheAnswerWhereNobodyCanWait() {
+            connectFarAway();
+            send("a");
+            Held first = begin();
+            send("b");
+            nobodyWaits = true;
+            transport.flush();
+            nobodyWaits = false;
+            advance(ROUND_TRIP);
+            assertThat(channel.isIdle(PEER)).isTrue();
+            reply(first);
+            assertThat(resources(channel.take(PEER))).containsExactly("b");
+            send("c");
+            beginsAfter(Duration.ofMillis(5));
+            assertThat(resources(channel.take(PEER))).containsExactly("c");
+        }
+
+        @Test
+        void aProbePassesNothing() {
+            connectFarAway();
+            clock.advance(Duration.ofSeconds(10));
+            transport.tick();
+            channel.take(PEER);
+            transport.tick();
+            assertThat(channel.isIdle(PEER)).isTrue();
+        }
+
+        /** One answer that was quicker shows that it was not the way that took so long. */
+        @Test
+        void isNoMoreWhoOnceAnsweredSooner() {
+            connectFarAway();
+            send("a");
+            Held quick = begin();
+            advance(Duration.ofNanos(499_999));
+            reply(quick);
+            send("b");
+            Held second = begin();
+            send("c");
+            advance(Duration.ofMillis(80));
+            waitsFor(second);
+        }
+
+        /** It may be another machine. */
+        @Test
+        void isNotKnownOfAMemberInANewLife() {
+            connectFarAway();
+            serve(new Incarnation(PEER, 0x9999), Samples.settings());
+            clock.advance(Duration.ofSeconds(10));
+            connect();
+            send("a");
+            Held first = begin();
+            send("b");
+            advance(Duration.ofMillis(80));
+            waitsFor(first);
+        }
+
+        /** There is nothing to come back for before both have ended and a hello was answered. */
+        @Test
+        void nobodyWaitsForAPauseWhereThereIsNoSession() {
+            connectFarAway();
+            serve(new Incarnation(PEER, 0x9999), Samples.settings());
+            send("a");
+            Held first = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            Held second = channel.take(PEER);
+            reply(first);
+            send("c");
+            transport.flush();
+            assertThat(later).isEmpty();
+            reply(second);
+            answer(PEER);
+            answer(PEER);
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered a", "1 answered b", "1 answered c");
+        }
+
+        @Test
+        void aLostFrameSaysNothingOfAMemberThatAnsweredALaterOne() {
+            connectFarAway();
+            send("a");
+            Held lost = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            answer(PEER);
+            lost.reply().completeExceptionally(new IOException("reset"));
+            thread.runAll();
+            assertThat(told).containsExactly("1 answered b", "1 unanswered a");
+            assertThat(status().reachable()).isTrue();
+        }
+
+        /** It doubles once. */
+        @Test
+        void framesThatAreLostTogetherChangeTheLimitAsOne() {
+            connectFarAway();
+            long limit = limitAtDistance();
+            List<Held> lost = new ArrayList<>();
+            for (long pause : List.of(0, 5, 20, 40)) {
+                send("a");
+                transport.flush();
+                advance(Duration.ofMillis(pause));
+                thread.runAll();
+                lost.add(channel.take(PEER));
+            }
+            clock.advance(Duration.ofNanos(lost.get(0).timeoutNanos()));
+            for (Held each : lost) {
+                each.reply().completeExceptionally(new IOException("no answer"));
+                thread.runAll();
+            }
+            assertThat(status().reachable()).isFalse();
+            send("b");
+            assertThat(begin().timeoutNanos()).isEqualTo(Math.min(seconds(1), 2 * limit));
+        }
+
+        private long limitAtDistance() {
+            for (int i = 0; i < 100; i++) {
+                send("a");
+                Held held = begin();
+                advance(Duration.ofMillis(40));
+                reply(held);
+            }
+            send("a");
+            Held held = begin();
+            advance(Duration.ofMillis(40));
+            reply(held);
+            return held.timeoutNanos();
         }
     }
 
@@ -1155,7 +1312,7 @@ class FrameTransportTests {
                 }
             };
             transport = new FrameTransport(Samples.settings(), channel, listener, clock, 2);
-            transport.startWithoutTicks(Samples.NODE_1, new Told(), thread);
+            transport.startWithoutTicks(Samples.NODE_1, new Told(), thread, FrameTransportTests.this::later);
             connect();
             heard.clear();
             send("a");
@@ -1540,11 +1697,30 @@ class FrameTransportTests {
         }
     }
 
+    private record Task(Runnable task, long atNanos) {}
+
     // The words of these tests.
+
+    private void later(Runnable task, long nanos) {
+        if (nobodyWaits) {
+            throw new OutOfMemoryError("on purpose");
+        }
+        later.add(new Task(task, clock.now().nanos() + nanos));
+    }
+
+    /** Lets time pass, and what was to be done later come to its time. */
+    private void advance(Duration duration) {
+        clock.advance(duration);
+        List<Task> due = later.stream()
+                .filter(task -> task.atNanos() - clock.now().nanos() <= 0)
+                .toList();
+        later.removeAll(due);
+        due.forEach(task -> task.task().run());
+    }
 
     private FrameTransport transport(WireSettings settings, FrameChannel channel, int maxQueued) {
         FrameTransport transport = new FrameTransport(settings, channel, WireListener.NONE, clock, maxQueued);
-        transport.startWithoutTicks(Samples.NODE_1, new Told(), thread);
+        transport.startWithoutTicks(Samples.NODE_1, new Told(), thread, FrameTransportTests.this::later);
         return transport;
     }
 

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -123,8 +124,12 @@ public final class SimulatedWire {
 
     /** Starts a transport without its thread; {@link #tick} is to be called now and then. */
     public static void start(
-            FrameTransport transport, Incarnation self, Transport.Receiver receiver, Executor executor) {
-        transport.startWithoutTicks(self, receiver, executor);
+            FrameTransport transport,
+            Incarnation self,
+            Transport.Receiver receiver,
+            Executor executor,
+            BiConsumer<Runnable, Long> later) {
+        transport.startWithoutTicks(self, receiver, executor, later::accept);
     }
 
     public static void tick(FrameTransport transport) {
