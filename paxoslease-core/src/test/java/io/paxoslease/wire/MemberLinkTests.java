@@ -240,6 +240,25 @@ class MemberLinkTests {
             assertThat(news).hasSize(3);
         }
 
+        /** One connection may have carried them all. */
+        @Test
+        void countFramesThatAreLostTogetherAsOne() {
+            answer(begin());
+            Exchange first = begin();
+            now += TimeUnit.MILLISECONDS.toNanos(80);
+            answer(first);
+            List<Exchange> lost = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                lost.add(beginAtOnce());
+                now += TimeUnit.MILLISECONDS.toNanos(40);
+            }
+            lost.forEach(each -> link.end(each, Verdict.lost(REFUSED), false, now));
+            lose(REFUSED);
+            assertThat(news).isEmpty();
+            lose(REFUSED);
+            assertThat(news).containsExactly("Member node-2 is not reachable: " + REFUSED);
+        }
+
         /** As behind a proxy that refuses some frames at once. */
         @Test
         void areFewOfAMemberThatComesAndGoes() {
