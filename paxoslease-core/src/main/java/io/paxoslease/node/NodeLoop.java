@@ -256,8 +256,12 @@ final class NodeLoop {
         }
     }
 
-    /** Answers a question with the lock held. */
+    /** Answers a question with the lock held, after what this thread asked for before. */
     <T> T ask(Supplier<T> question) {
+        if (!posted.isEmpty()) {
+            // It may still be in there: who held the lock just then need not have come to it.
+            run((now, output) -> {});
+        }
         requireRoom(FRAMES_TO_UNLOCK);
         lock.lock();
         try {

@@ -520,6 +520,47 @@ class LeaseConcurrencyTests {
         }
     }
 
+    /** A release does not wait for the lock, and whoever held it has not come to the release yet. */
+    @Test
+    void whatAThreadReleasedIsReleasedInWhatItLooksAtNext() throws Exception {
+        AtomicReference<Thread> kept = new AtomicReference<>();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch unlocked = new CountDownLatch(1);
+        CountDownLatch looked = new CountDownLatch(1);
+        Transport transport = new OnFlush(() -> {
+            if (Thread.currentThread() == kept.get()) {
+                unlocked.countDown();
+                awaitSafely(looked);
+            }
+        });
+        NodeClock clock = () -> {
+            if (Thread.currentThread() == kept.get()) {
+                inside.countDown();
+                awaitSafely(go);
+            }
+            return START;
+        };
+        try (LeaseNode node = standalone(transport, clock)) {
+            Lease lease = node.tryAcquire("job", TIME).orElseThrow();
+            Thread holder = new Thread(node::onTime);
+            kept.set(holder);
+            holder.start();
+            assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
+            lease.release();
+            go.countDown();
+            assertThat(unlocked.await(60, TimeUnit.SECONDS)).isTrue();
+
+            Optional<LeaseStatus> one = node.lease("job");
+            Map<String, LeaseStatus> all = node.leases();
+            looked.countDown();
+            holder.join();
+
+            assertThat(one).isEmpty();
+            assertThat(all).isEmpty();
+        }
+    }
+
     /** Nothing else may happen for seconds that would bring it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
