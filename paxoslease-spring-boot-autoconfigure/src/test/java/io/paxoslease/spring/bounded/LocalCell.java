@@ -3,9 +3,11 @@ package io.paxoslease.spring.bounded;
 import io.paxoslease.node.InProcessNetwork;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.NoTransport;
+import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Cell;
+import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Timing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,13 +16,16 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 
 /** A cell whose nodes all live in this process. */
 public final class LocalCell implements AutoCloseable {
 
-    private static final Duration LEASE_TIME = Duration.ofSeconds(3);
+    private static final Duration LEASE_TIME = Duration.ofSeconds(6);
+    private static final Duration ROUND_TIMEOUT = Duration.ofSeconds(2);
     private static final String WIRE = "wire";
 
     private final ExecutorService wires = Executors.newCachedThreadPool(task -> {
@@ -29,6 +34,9 @@ public final class LocalCell implements AutoCloseable {
         return thread;
     });
     private final AtomicInteger inFlight = new AtomicInteger();
+    /** What has passed besides. */
+    private final AtomicLong passedNanos = new AtomicLong();
+
     private final List<LeaseNode> nodes = new ArrayList<>();
     private final List<String> ids = new ArrayList<>();
     private final Cell cell;
@@ -47,9 +55,10 @@ public final class LocalCell implements AutoCloseable {
             node.openAcceptor();
             node.start();
         }
-        Awaitility.await()
-                .pollInterval(Duration.ofMillis(20))
-                .until(() -> nodes.stream().allMatch(node -> node.acceptorState() == AcceptorState.VOTING));
+        pass(LEASE_TIME);
+        if (!nodes.stream().allMatch(node -> node.acceptorState() == AcceptorState.VOTING)) {
+            throw new IllegalStateException("The quarantine is not over");
+        }
     }
 
     private LeaseNode create(String id) {
@@ -59,13 +68,26 @@ public final class LocalCell implements AutoCloseable {
                         cell,
                         new Timing(LEASE_TIME.toNanos(), 0.01),
                         LEASE_TIME,
-                        Duration.ofSeconds(1),
+                        ROUND_TIMEOUT,
                         false,
                         true,
                         1_000,
                         Map.of()),
                 network.transport(),
-                new SplittableRandom(id.hashCode()));
+                new SplittableRandom(id.hashCode()),
+                this::now);
+    }
+
+    private Now now() {
+        Now now = NodeClock.SYSTEM.now();
+        long passed = passedNanos.get();
+        return new Now(now.nanos() + passed, now.wallMillis() + TimeUnit.NANOSECONDS.toMillis(passed));
+    }
+
+    /** Lets so much time pass at once for all of its nodes: a lease that has no more left is over without being extended. */
+    public void pass(Duration time) {
+        passedNanos.addAndGet(time.toNanos());
+        nodes.forEach(LeaseNode::onTime);
     }
 
     private void carry(Runnable delivery) {
@@ -128,7 +150,7 @@ public final class LocalCell implements AutoCloseable {
         network.rejoin(ids.get(number - 1));
     }
 
-    /** T of this cell, short so that losing a lease does not take long. */
+    /** T of this cell: short so that losing a lease does not take long, long enough for a busy machine to extend one in time. */
     public static Duration leaseTime() {
         return LEASE_TIME;
     }

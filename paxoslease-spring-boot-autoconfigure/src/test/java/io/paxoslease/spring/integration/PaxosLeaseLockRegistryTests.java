@@ -288,11 +288,11 @@ class PaxosLeaseLockRegistryTests {
     void renewalGivesItAnotherTimeToLive() throws InterruptedException {
         DistributedLock lock = first.obtain(key);
         assertThat(lock.tryLock(Duration.ZERO, Duration.ofSeconds(3))).isTrue();
-        for (int i = 0; i < 2; i++) {
-            Thread.sleep(1_600);
+        for (int i = 0; i < 32; i++) {
+            Thread.sleep(100);
             first.renewLock(key);
         }
-        first.renewLock(key, Duration.ofSeconds(10));
+        first.renewLock(key, Duration.ofSeconds(30));
         Thread.sleep(3_100);
 
         lock.unlock();
@@ -314,17 +314,17 @@ class PaxosLeaseLockRegistryTests {
     @Test
     void whoEntersAgainHasTheTimeToLiveThatItAsksFor() throws InterruptedException {
         DistributedLock lock = first.obtain(key);
-        lock.lock(Duration.ofSeconds(1));
-        assertThat(lock.tryLock(Duration.ZERO, Duration.ofSeconds(4))).isTrue();
+        lock.lock(Duration.ofSeconds(2));
+        assertThat(lock.tryLock(Duration.ZERO, Duration.ofSeconds(6))).isTrue();
         lock.lock(Duration.ofMillis(1));
-        Thread.sleep(1_500);
+        Thread.sleep(2_500);
         assertThat(first.lease(key)).isPresent();
 
         first.renewLock(key);
-        Thread.sleep(2_500);
+        Thread.sleep(3_500);
         assertThat(first.lease(key)).isPresent();
         lock.lock();
-        Thread.sleep(2_000);
+        Thread.sleep(3_000);
 
         lock.unlock();
         lock.unlock();
@@ -519,15 +519,15 @@ class PaxosLeaseLockRegistryTests {
     void aLockIsUsedWhenItIsTriedAndWhenItIsUnlocked() throws InterruptedException {
         DistributedLock lock = first.obtain(key);
         lock.lock();
-        Thread.sleep(1_200);
+        Thread.sleep(3_100);
         lock.unlock();
-        first.expireUnusedOlderThan(1_000);
+        first.expireUnusedOlderThan(3_000);
         assertThat(first.obtain(key)).isSameAs(lock);
 
         second.obtain(key).lock();
-        Thread.sleep(1_200);
+        Thread.sleep(3_100);
         assertThat(lock.tryLock()).isFalse();
-        first.expireUnusedOlderThan(1_000);
+        first.expireUnusedOlderThan(3_000);
         assertThat(first.obtain(key)).isSameAs(lock);
     }
 

@@ -67,7 +67,7 @@ class PaxosLeaseLockProviderContractTests {
         protected void assertUnlocked(String lockName) {
             super.assertUnlocked(lockName);
             Awaitility.await()
-                    .atMost(Duration.ofMillis(2_500))
+                    .atMost(LocalCell.leaseTime().minusSeconds(1))
                     .pollInterval(Duration.ofMillis(5))
                     .until(() -> cell.node(2)
                             .tryAcquire(PaxosLeaseLockProvider.PREFIX + lockName, LocalCell.leaseTime())

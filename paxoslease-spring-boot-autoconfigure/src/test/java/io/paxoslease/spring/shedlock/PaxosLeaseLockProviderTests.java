@@ -167,10 +167,10 @@ class PaxosLeaseLockProviderTests {
     @Test
     void anExtendedLockEndsAtItsNewTimeOnly() throws InterruptedException {
         SimpleLock lock =
-                first.lock(config(Duration.ofSeconds(1), Duration.ZERO)).orElseThrow();
-        SimpleLock extended = lock.extend(LONG, Duration.ofSeconds(1)).orElseThrow();
+                first.lock(config(Duration.ofSeconds(3), Duration.ZERO)).orElseThrow();
+        SimpleLock extended = lock.extend(LONG, Duration.ofSeconds(3)).orElseThrow();
 
-        Thread.sleep(1_100);
+        Thread.sleep(3_100);
 
         assertThat(second.lock(config(LONG, Duration.ZERO))).isEmpty();
         assertThatIllegalStateException().isThrownBy(lock::unlock);
