@@ -14,7 +14,7 @@ import org.springframework.mock.env.MockEnvironment;
 /** Where the nodes of the cell in one process are, and what the page may do to them. */
 class DemoCellTests {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
 
     private DemoCell cell;
 

@@ -1,6 +1,7 @@
 package io.paxoslease.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -26,7 +27,7 @@ import org.springframework.context.annotation.Bean;
 /** Nodes that talk over TCP have URLs that no page can ask: a page shows its own node, and that the others do not answer. */
 class PageOverTcpTests {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
 
     private ConfigurableApplicationContext node;
     private int port;
@@ -73,7 +74,7 @@ class PageOverTcpTests {
     @Test
     void showsTheNodeItself() throws Exception {
         Members members = node.getBean(Members.class);
-        assertThat(members.view().get("node-1").lease()).isNotNull();
+        await().atMost(SOON).until(() -> members.view().get("node-1").lease() != null);
         assertThat(members.view().get("node-2").lease()).isNull();
         assertThat(members.resign("node-2", Jobs.REPORT)).isEmpty();
 

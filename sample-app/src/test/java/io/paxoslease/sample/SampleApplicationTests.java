@@ -34,7 +34,7 @@ import org.springframework.mock.env.MockEnvironment;
 class SampleApplicationTests {
 
     private static final Duration LEASE_TIME = Duration.ofSeconds(2);
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final Set<String> LEASES = leases();
 
     @TempDir
@@ -116,8 +116,7 @@ class SampleApplicationTests {
 
     @Test
     void aResignationMovesTheLease() throws IOException {
-        awaitLeaders();
-        String old = cell.leader(Jobs.PROBE).orElseThrow();
+        String old = awaitLeader(Jobs.PROBE);
 
         long resigned = System.nanoTime();
         await().atMost(SOON).untilAsserted(() -> {
@@ -152,8 +151,7 @@ class SampleApplicationTests {
 
     @Test
     void thePageMovesALeaseThroughAnyNode() {
-        awaitLeaders();
-        String old = cell.leader(Jobs.REPORT).orElseThrow();
+        String old = awaitLeader(Jobs.REPORT);
         Members anyNode = cell.nodes().get("node-3").getBean(Members.class);
 
         await().atMost(SOON).until(() -> anyNode.resign(old, Jobs.REPORT).isPresent());
@@ -194,6 +192,12 @@ class SampleApplicationTests {
         await().atMost(SOON)
                 .until(() ->
                         LEASES.stream().allMatch(lease -> cell.leader(lease).isPresent()));
+    }
+
+    private static String awaitLeader(String lease) {
+        return await().atMost(SOON)
+                .until(() -> cell.leader(lease), Optional::isPresent)
+                .orElseThrow();
     }
 
     /** The nodes on which jobs began after an instant, by lease. */
