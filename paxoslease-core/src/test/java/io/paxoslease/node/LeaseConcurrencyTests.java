@@ -293,6 +293,7 @@ class LeaseConcurrencyTests {
 
         /** Threads that leave the node's lock one after another must not overtake each other with what they have to tell. */
         @Test
+        @Timeout(480)
         void theNewsOfALeaseComeInOrder() throws Exception {
             List<LeaseTransition.Kind> told = new ArrayList<>();
             try (LeaseNode node = standalone(() -> START)) {

@@ -3,6 +3,7 @@ package io.paxoslease.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ public final class OtherJvm {
         return run(directory, List.of("-XX:TieredStopAtLevel=1"), main, all.toArray(String[]::new));
     }
 
-    /** Runs it to its end, which must come within a minute. */
+    /** Runs it to its end, which must come within minutes: its JVM, too, has to start beside those of other tests. */
     public static End run(Path directory, List<String> options, Class<?> main, String... arguments)
             throws IOException, InterruptedException {
         Path output = directory.resolve("output");
@@ -46,10 +47,20 @@ public final class OtherJvm {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(180, TimeUnit.SECONDS))
+                    .as(() -> "the end of " + main.getName() + ", which printed " + printed(output))
+                    .isTrue();
         } finally {
             process.destroyForcibly();
         }
-        return new End(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
+        return new End(process.exitValue(), printed(output));
+    }
+
+    private static String printed(Path output) {
+        try {
+            return Files.readString(output, StandardCharsets.UTF_8);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 }

@@ -33,7 +33,7 @@ class FullHeapTests {
     /** A process of its own, since everything in it suffers. */
     static final class Node {
 
-        private static final Duration LONG = Duration.ofSeconds(20);
+        private static final Duration LONG = Duration.ofSeconds(60);
 
         private static final CountDownLatch MAY_FILL = new CountDownLatch(1);
         private static final CountDownLatch OTHER_TOLD = new CountDownLatch(1);

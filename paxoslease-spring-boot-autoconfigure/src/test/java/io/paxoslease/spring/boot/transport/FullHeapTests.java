@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The heap is full for a moment, to the last byte, when a thread that carries frames fails: it goes on when there is room again. */
 class FullHeapTests {
 
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     /** Not 0, with which a JVM may end as well whose threads have all died. */
     private static final int ANSWERED = 7;
