@@ -98,11 +98,11 @@ class MonitoringTests {
                                 "paxoslease_leaderonly_calls_total",
                                 "paxoslease_round_trip_seconds_count");
             });
-            assertThat(applications)
+            await().until(() -> applications.stream()
                     .anyMatch(application -> application
                             .getBean(LeaseManager.class)
                             .election("job")
-                            .isLeader());
+                            .isLeader()));
         } finally {
             applications.forEach(ConfigurableApplicationContext::close);
         }

@@ -37,7 +37,7 @@ import org.springframework.util.StringUtils;
 @ExtendWith(OutputCaptureExtension.class)
 class GivenUpPortTests {
 
-    private static final Duration TIME = Duration.ofMillis(500);
+    private static final Duration TIME = Duration.ofSeconds(6);
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
@@ -180,7 +180,7 @@ class GivenUpPortTests {
         int port = FreePorts.take(1)[0];
         try (ConfigurableApplicationContext application = start(
                 0,
-                "--paxoslease.lease-time=2s",
+                "--paxoslease.lease-time=" + TIME,
                 "--server.port=" + port,
                 "--paxoslease.members.n0=http://localhost:" + port)) {
             await().until(() -> StringUtils.countOccurrencesOf(output.getOut(), line) == 1);
@@ -195,7 +195,7 @@ class GivenUpPortTests {
             awaitVote(application);
             await().during(Duration.ofMillis(600))
                     .until(() -> StringUtils.countOccurrencesOf(output.getOut(), line) == 2);
-            Lease lease = application.getBean(LeaseManager.class).acquire("job", TIME, Duration.ofSeconds(10));
+            Lease lease = application.getBean(LeaseManager.class).acquire("job", TIME, Duration.ofSeconds(60));
             assertThat(lease.isHeld()).isTrue();
         }
     }

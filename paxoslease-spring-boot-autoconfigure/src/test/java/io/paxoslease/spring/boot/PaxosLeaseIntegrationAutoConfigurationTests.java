@@ -86,7 +86,7 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                 assertThat(stopped.getCount()).isOne();
                 assertThat(registry.lease("import")).isPresent();
                 worker.unlock();
-                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+                assertThat(stopped.await(15, TimeUnit.SECONDS)).isTrue();
             }
         });
     }
@@ -130,7 +130,7 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
 
                 context.getBean(AdapterDrain.class).stop(stopped::countDown);
 
-                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+                assertThat(stopped.await(15, TimeUnit.SECONDS)).isTrue();
                 assertThat(output).contains("threads that hold a lock of the registry still run after");
                 worker.unlock();
             }
@@ -190,11 +190,11 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                 context.getBean(AdapterDrain.class).stop(stopped::countDown);
                 worker.unlock();
 
-                assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+                assertThat(stopped.await(15, TimeUnit.SECONDS)).isTrue();
             }
         });
         assertThat(waiting.get())
-                .failsWithin(Duration.ofSeconds(5))
+                .failsWithin(Duration.ofSeconds(15))
                 .withThrowableThat()
                 .withMessageContaining("The registry of the lock 'lock:import' is closed");
     }
@@ -355,7 +355,7 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
         withNode.run(context -> {
             CountDownLatch stopped = new CountDownLatch(1);
             context.getBean(PaxosLeaseLeaderInitiators.class).stop(stopped::countDown);
-            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(stopped.await(15, TimeUnit.SECONDS)).isTrue();
         });
     }
 

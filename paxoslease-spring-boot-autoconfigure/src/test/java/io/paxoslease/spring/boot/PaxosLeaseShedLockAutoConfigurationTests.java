@@ -85,7 +85,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
     void letsAScheduledTaskOfAShedLockApplicationRunUnderItsLock() {
         withNode.withUserConfiguration(ShedLockApplication.class).run(context -> {
             ShedLockApplication application = context.getBean(ShedLockApplication.class);
-            assertThat(application.ran.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(application.ran.await(60, TimeUnit.SECONDS)).isTrue();
             assertThat(application.token.get()).isPositive();
         });
     }
@@ -149,7 +149,7 @@ class PaxosLeaseShedLockAutoConfigurationTests {
 
             context.getBean(AdapterDrain.class).stop(stopped::countDown);
 
-            assertThat(stopped.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(stopped.await(15, TimeUnit.SECONDS)).isTrue();
         });
     }
 

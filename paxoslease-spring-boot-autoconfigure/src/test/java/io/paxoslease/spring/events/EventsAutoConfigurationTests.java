@@ -49,7 +49,7 @@ class EventsAutoConfigurationTests {
             await().until(() -> node.election("jobs").isLeader());
             node.releaseAll();
             LeaseEventPublisher publisher = context.getBean(LeaseEventPublisher.class);
-            assertThat(publisher.awaitDelivered(Duration.ofSeconds(5))).isTrue();
+            assertThat(publisher.awaitDelivered(Duration.ofSeconds(60))).isTrue();
             assertThat(context.getBean(Recorder.class).seen)
                     .startsWith("LeaseAcquiredEvent n1")
                     .contains("LeaseReleasedEvent n1");

@@ -808,7 +808,7 @@ class LeaseEventPublisherTests {
         tell(Kind.ACQUIRED, "jobs", 5);
         assertThat(publisher.awaitDelivered(Duration.ofMillis(50))).isFalse();
         tell(Kind.RELEASED, "jobs", 5);
-        assertThat(publisher.awaitDelivered(Duration.ofSeconds(5))).isTrue();
+        assertThat(publisher.awaitDelivered(Duration.ofSeconds(60))).isTrue();
         assertThat(recorder().seen).hasSize(2);
     }
 

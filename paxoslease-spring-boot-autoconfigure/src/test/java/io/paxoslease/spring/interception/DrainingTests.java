@@ -101,7 +101,7 @@ class DrainingTests {
             CompletableFuture<Void> idle = guarded.whenIdle().toCompletableFuture();
             assertThat(idle).isNotDone();
             jobs.go().countDown();
-            assertThat(call.get(5, TimeUnit.SECONDS)).isEqualTo("ran, inner ran");
+            assertThat(call.get(15, TimeUnit.SECONDS)).isEqualTo("ran, inner ran");
             assertThat(idle).isDone();
             guarded.resume();
             assertThat(jobs.inner()).isEqualTo("ran");
@@ -119,7 +119,7 @@ class DrainingTests {
             items.tryEmitNext("b");
             items.tryEmitComplete();
 
-            assertThat(saved).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(List.of("saved a", "saved b"));
+            assertThat(saved).succeedsWithin(Duration.ofSeconds(15)).isEqualTo(List.of("saved a", "saved b"));
             assertThat(jobs.save("c").blockOptional()).isEmpty();
             assertThat(isIdle(guarded)).isTrue();
         });

@@ -144,7 +144,7 @@ class InterruptionTests {
             Future<String> call = pool.submit(jobs::sleep);
             jobs.begun().await();
             leases.lose("jobs");
-            assertThatThrownBy(() -> call.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
+            assertThatThrownBy(() -> call.get(15, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
             assertThat(pool.submit(() -> Thread.currentThread().isInterrupted()).get())
                     .isFalse();
             assertThat(guarded.inFlight()).isZero();
@@ -159,7 +159,7 @@ class InterruptionTests {
             jobs.begun().await();
             leases.lose("jobs");
             jobs.go().countDown();
-            assertThat(call.get(5, TimeUnit.SECONDS)).isEqualTo("quiet");
+            assertThat(call.get(15, TimeUnit.SECONDS)).isEqualTo("quiet");
         });
     }
 
@@ -173,7 +173,7 @@ class InterruptionTests {
             });
             jobs.begun().await();
             leases.lose("jobs");
-            assertThat(call.get(5, TimeUnit.SECONDS)).isFalse();
+            assertThat(call.get(15, TimeUnit.SECONDS)).isFalse();
         });
     }
 
@@ -188,7 +188,7 @@ class InterruptionTests {
             });
             jobs.begun().await();
             leases.lose("jobs");
-            assertThat(call.get(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(call.get(15, TimeUnit.SECONDS)).isTrue();
         });
     }
 
@@ -199,7 +199,7 @@ class InterruptionTests {
             Future<String> call = pool.submit(jobs::outer);
             jobs.begun().await();
             leases.lose("jobs");
-            assertThatThrownBy(() -> call.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
+            assertThatThrownBy(() -> call.get(15, TimeUnit.SECONDS)).hasCauseInstanceOf(InterruptedException.class);
             assertThat(pool.submit(() -> Thread.currentThread().isInterrupted()).get())
                     .isFalse();
         });
@@ -322,7 +322,7 @@ class InterruptionTests {
                     Future<String> call = pool.submit(jobs::sleep);
                     jobs.begun().await();
                     node.election("jobs").resign();
-                    assertThatThrownBy(() -> call.get(5, TimeUnit.SECONDS))
+                    assertThatThrownBy(() -> call.get(15, TimeUnit.SECONDS))
                             .hasCauseInstanceOf(InterruptedException.class);
                 });
     }
@@ -349,7 +349,7 @@ class InterruptionTests {
                     Future<String> call = pool.submit(jobs::sleep);
                     jobs.begun().await();
                     node.election("jobs").resign();
-                    assertThatThrownBy(() -> call.get(5, TimeUnit.SECONDS))
+                    assertThatThrownBy(() -> call.get(15, TimeUnit.SECONDS))
                             .hasCauseInstanceOf(InterruptedException.class);
                 });
     }

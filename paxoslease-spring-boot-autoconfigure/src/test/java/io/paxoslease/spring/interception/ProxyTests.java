@@ -178,9 +178,9 @@ class ProxyTests {
                     Advisor[] advisors = ((Advised) work).getAdvisors();
                     assertThat(indexOf(advisors, AsyncExecutionInterceptor.class))
                             .isLessThan(indexOf(advisors, LeaderOnlyInterceptor.class));
-                    assertThat(work.later().get(5, TimeUnit.SECONDS)).isNull();
+                    assertThat(work.later().get(15, TimeUnit.SECONDS)).isNull();
                     leases.lead("work");
-                    assertThat(work.later().get(5, TimeUnit.SECONDS))
+                    assertThat(work.later().get(15, TimeUnit.SECONDS))
                             .endsWith(" work")
                             .doesNotStartWith(Thread.currentThread().getName() + " ");
                     assertThat(TRACE.indexOf("body")).isEqualTo(TRACE.size() - 1);

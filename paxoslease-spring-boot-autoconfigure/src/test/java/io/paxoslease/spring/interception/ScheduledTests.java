@@ -168,7 +168,7 @@ class ScheduledTests {
             counting.begun().await();
             assertThat(counting.count()).isZero();
             counting.go().countDown();
-            assertThat(first.get(5, TimeUnit.SECONDS)).isEqualTo(7);
+            assertThat(first.get(15, TimeUnit.SECONDS)).isEqualTo(7);
             assertThat(counting.count()).isEqualTo(7);
         });
     }
@@ -200,7 +200,7 @@ class ScheduledTests {
                     return null;
                 });
             }
-            assertThat(arrived.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(arrived.await(15, TimeUnit.SECONDS)).isTrue();
             direct.go().countDown();
             pool.shutdown();
         });
