@@ -534,7 +534,7 @@ class PaxosLeaseLifecycleTests {
 
     /** As happens where a phase of the shutdown may take less time than what drains. */
     @ParameterizedTest
-    @ValueSource(strings = {"20s", "2s"})
+    @ValueSource(strings = {"20s", "5s"})
     void whatBeganToStopBeforeItWasStartedAgainReleasesNothing(String drainTimeout, CapturedOutput output) {
         String timeout = "paxoslease.shutdown.drain-timeout=" + drainTimeout;
         runner.withBean(Slow.class).withPropertyValues(timeout).run(assertable -> {
