@@ -4,7 +4,6 @@ import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
 import io.paxoslease.wire.Lines;
 import java.io.IOException;
-import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -40,10 +39,8 @@ public final class SocketFrameChannel implements FrameChannel {
     private static final int READ_BYTES = 64 * 1024;
 
     private final String name;
-    /** For the log. Made here, because there may be no memory for it when it is needed. */
-    private final String who;
-
     private final Lines lines;
+    private final Complaint failures;
 
     private final Map<String, SocketMember> members = new LinkedHashMap<>();
     private final ThreadPoolExecutor resolver;
@@ -60,8 +57,8 @@ public final class SocketFrameChannel implements FrameChannel {
 
     SocketFrameChannel(String name) {
         this.name = name;
-        this.who = "The channel of " + name;
         this.lines = new Lines(LOG, name);
+        this.failures = new Complaint(lines, "The channel of " + name + " goes on after a failure");
         this.resolver = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> daemon(task, "dns"));
     }
@@ -138,7 +135,7 @@ public final class SocketFrameChannel implements FrameChannel {
                 expire();
                 deliver();
             } catch (Throwable impossible) {
-                goOnAfter(impossible, lines, who);
+                goOnAfter(impossible, failures);
                 // For what is settled but not delivered.
                 selector.wakeup();
             }
@@ -162,9 +159,9 @@ public final class SocketFrameChannel implements FrameChannel {
     }
 
     /** A failure that cannot even be told must not end the thread. So callers make no words: where there is no memory, that fails too. */
-    static void goOnAfter(Throwable failure, Lines lines, String who) {
+    static void goOnAfter(Throwable failure, Complaint failures) {
         try {
-            lines.tell(Level.WARNING, who + " goes on after a failure", failure);
+            failures.tell("", failure);
         } catch (RuntimeException | Error unheard) {
             // nobody is left to tell
         }

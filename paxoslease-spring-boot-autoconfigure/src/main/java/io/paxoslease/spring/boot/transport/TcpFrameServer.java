@@ -49,7 +49,6 @@ public final class TcpFrameServer implements AutoCloseable {
     private static final int MAX_HANDSHAKES_WAITING = 64;
     private static final int INPUT_BYTES = 64 * 1024;
     private static final long CLOSE_MILLIS = 2_000;
-    private static final long COMPLAINT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Which connections come first when one has to go. */
     private static final Comparator<TcpPeer> LEAST_WORTH =
@@ -69,10 +68,11 @@ public final class TcpFrameServer implements AutoCloseable {
     }
 
     private final String name;
-    /** For the log. Made here, because there may be no memory for it when it is needed. */
-    private final String who;
-
     private final Lines lines;
+    private final Complaint failures;
+    /** The others see connections on which nobody answers. Why that is so shows only here. */
+    private final Complaint notAccepting;
+
     private final FrameHandler handler;
     private final Limits limits;
     private final @Nullable Supplier<? extends @Nullable SSLContext> sslContext;
@@ -86,9 +86,6 @@ public final class TcpFrameServer implements AutoCloseable {
     private @Nullable Thread thread;
     private int port;
     private volatile boolean closed;
-
-    /** When it may be logged again that no connections can be accepted. */
-    private long complainAtNanos = System.nanoTime();
 
     /**
      * Prepares the server; there is neither port nor thread before {@link #open}.
@@ -109,8 +106,10 @@ public final class TcpFrameServer implements AutoCloseable {
             @Nullable Supplier<? extends @Nullable SSLContext> sslContext,
             Limits limits) {
         this.name = name;
-        this.who = "The TCP server of " + name;
+        String who = "The TCP server of " + name;
         this.lines = new Lines(LOG, name);
+        this.failures = new Complaint(lines, who + " goes on after a failure");
+        this.notAccepting = new Complaint(lines, who + " cannot accept connections");
         this.handler = handler;
         this.sslContext = sslContext;
         this.limits = limits;
@@ -204,7 +203,7 @@ public final class TcpFrameServer implements AutoCloseable {
                     List.copyOf(peers).stream().filter(TcpPeer::isOverdue).forEach(this::drop);
                 }
             } catch (Throwable failure) {
-                SocketFrameChannel.goOnAfter(failure, lines, who);
+                SocketFrameChannel.goOnAfter(failure, failures);
             }
             // For which there was no thread.
             lines.write();
@@ -272,24 +271,15 @@ public final class TcpFrameServer implements AutoCloseable {
             }
         } catch (IOException failure) {
             if (socket == null) {
-                complain(failure);
+                notAccepting.tell(": " + failure.getMessage(), null);
                 SocketFrameChannel.sleepABit();
             } else {
-                LOG.log(Level.DEBUG, who + " could not accept a connection", failure);
+                LOG.log(Level.DEBUG, "The TCP server of " + name + " could not accept a connection", failure);
             }
             close(socket);
         } catch (RuntimeException | OutOfMemoryError failure) {
             close(socket);
             throw failure;
-        }
-    }
-
-    /** The others see connections on which nobody answers. Why that is so shows only here. */
-    private void complain(IOException failure) {
-        long nowNanos = System.nanoTime();
-        if (nowNanos - complainAtNanos >= 0) {
-            complainAtNanos = nowNanos + COMPLAINT_NANOS;
-            lines.tell(Level.WARNING, who + " cannot accept connections: " + failure.getMessage(), null);
         }
     }
 

@@ -308,6 +308,27 @@ class SocketFrameChannelTests {
             }
         }
 
+        /** As where memory is short: a trace at each of a hundred turns a second would fill the disk. */
+        @Test
+        void tellOfFailuresThatFollowEachOtherOnce() throws Exception {
+            SocketFrameChannel channel = channel(server(PeerServer.Peer::echo).url());
+            assertThat(echoed(channel, frame(1))).isEqualTo(frame(1));
+            try (BlockedLog log = new BlockedLog(SocketFrameChannel.class)) {
+                CountDownLatch turns = new CountDownLatch(5);
+                while (turns.getCount() > 0) {
+                    channel.settle(() -> {
+                        turns.countDown();
+                        throw new IllegalStateException("thrown by a test");
+                    });
+                    turns.await(1, TimeUnit.MILLISECONDS);
+                }
+                assertThat(echoed(channel, frame(2))).isEqualTo(frame(2));
+                assertThat(log.flow().poll(LONG.toSeconds(), TimeUnit.SECONDS))
+                        .isEqualTo("The channel of " + name + " goes on after a failure");
+                assertThat(log.flow().poll(200, TimeUnit.MILLISECONDS)).isNull();
+            }
+        }
+
         @Test
         void withAStrangerFails() throws Exception {
             SocketFrameChannel channel = channel(Map.of());

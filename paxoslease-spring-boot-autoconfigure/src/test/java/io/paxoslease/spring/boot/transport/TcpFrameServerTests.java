@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -175,6 +176,25 @@ class TcpFrameServerTests {
                 failing.write(frame(7));
                 assertThat(failing.isClosedByPeer()).isTrue();
                 assertThat(other.exchange(frame(3)).status()).isEqualTo(200);
+            }
+        }
+
+        @Test
+        void ofAHandlerThatFailsAgainAndAgainIsToldOfOnce() throws Exception {
+            TcpFrameServer server = server(
+                    TomcatNode.handler(frame -> {
+                        throw new IllegalStateException("impossible");
+                    }),
+                    PATIENT);
+            try (BlockedLog log = new BlockedLog(TcpFrameServer.class)) {
+                for (int i = 0; i < 5; i++) {
+                    TcpSender failing = sender(server);
+                    failing.write(frame(7));
+                    assertThat(failing.isClosedByPeer()).isTrue();
+                }
+                assertThat(log.flow().poll(20, TimeUnit.SECONDS))
+                        .isEqualTo("The TCP server of test goes on after a failure");
+                assertThat(log.flow().poll(200, TimeUnit.MILLISECONDS)).isNull();
             }
         }
 
