@@ -95,6 +95,11 @@ record MemberUrl(String member, URI url) {
         return new IOException("no connection to " + url + " within " + millis(overdue.timeoutNanos));
     }
 
+    IOException notLookedUp(Exchange overdue, long nanos) {
+        return new IOException(noConnection(overdue).getMessage() + ": the look-up of host " + host()
+                + " has not ended for " + millis(nanos));
+    }
+
     IOException noAnswer(Exchange overdue) {
         return new IOException("no answer from " + url + " within " + millis(overdue.timeoutNanos));
     }

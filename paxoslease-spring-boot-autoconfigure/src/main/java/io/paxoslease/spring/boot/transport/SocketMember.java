@@ -46,6 +46,9 @@ final class SocketMember {
      */
     static final long MAX_LATE_NANOS = 5_000_000_000L;
 
+    /** How long a look-up takes at least before it is what is wrong. */
+    private static final long LONG_LOOK_UP_NANOS = 100_000_000L;
+
     private final SocketFrameChannel channel;
     private final MemberUrl url;
     private final Protocol protocol;
@@ -56,6 +59,9 @@ final class SocketMember {
     private final Queue<Exchange> unresolved = new ArrayDeque<>();
     private final Queue<Exchange> waiting = new ArrayDeque<>();
     private boolean resolving;
+    /** When the look-up began that is under way. */
+    private long lookUpBeganNanos;
+
     private boolean closed;
 
     /** What the name led to last. Members seldom move, least of all while there is nobody to ask where they are. */
@@ -117,6 +123,7 @@ final class SocketMember {
             try {
                 channel.resolver().execute(this::lookUp);
                 resolving = true;
+                lookUpBeganNanos = System.nanoTime();
             } catch (RuntimeException | OutOfMemoryError noThread) {
                 if (known.isEmpty()) {
                     throw noThread;
@@ -410,7 +417,12 @@ final class SocketMember {
     private boolean expire(Exchange exchange, long nowNanos) {
         boolean overdue = exchange.isOverdue(nowNanos);
         if (overdue) {
-            fail(exchange, url.noConnection(exchange));
+            long lookUpNanos = resolving ? nowNanos - lookUpBeganNanos : 0;
+            fail(
+                    exchange,
+                    lookUpNanos < LONG_LOOK_UP_NANOS
+                            ? url.noConnection(exchange)
+                            : url.notLookedUp(exchange, lookUpNanos));
         }
         return overdue;
     }
