@@ -3,10 +3,10 @@ package io.paxoslease.node;
 import io.paxoslease.node.Dispatcher.Task;
 import io.paxoslease.protocol.Names;
 import java.lang.System.Logger.Level;
-import java.util.ArrayDeque;
 import java.util.HashMap;
-import java.util.Iterator;
+import java.util.LinkedList;
 import java.util.List;
+import java.util.ListIterator;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,8 +30,8 @@ final class Backlog {
 
     private static final System.Logger LOG = System.getLogger(Dispatcher.class.getName());
 
-    /** As they were given, and none without a next one. */
-    private final ArrayDeque<Iterator<Task>> tasks = new ArrayDeque<>();
+    /** As they were given, and none without a next one. Linked, because an array that cannot grow for lack of memory forgets all that is in it. */
+    private final LinkedList<ListIterator<Task>> tasks = new LinkedList<>();
 
     /** How many those are together. */
     private final AtomicInteger size = new AtomicInteger();
@@ -41,7 +41,7 @@ final class Backlog {
 
     /** What waits for a worker that is stuck in a key. */
     private static final class Deferred {
-        final ArrayDeque<Task> tasks = new ArrayDeque<>();
+        final LinkedList<Task> tasks = new LinkedList<>();
         /** When the worker began what it is at. */
         long begunNanos;
 
@@ -57,14 +57,14 @@ final class Backlog {
     /** The list must not change any more. */
     void add(List<Task> more) {
         if (!more.isEmpty()) {
-            tasks.add(more.iterator());
+            tasks.add(more.listIterator());
             size.addAndGet(more.size());
         }
     }
 
     /** Adds a task without a key before all others. */
     void addFirst(Runnable code) {
-        tasks.addFirst(List.of(new Task(null, code)).iterator());
+        tasks.addFirst(List.of(new Task(null, code)).listIterator());
         size.incrementAndGet();
     }
 
@@ -81,19 +81,21 @@ final class Backlog {
     /** The next task whose key is not deferred. Those before it are left to {@link #pollDeferred}. */
     @Nullable
     Task poll() {
-        Iterator<Task> first;
+        ListIterator<Task> first;
         while ((first = tasks.peek()) != null) {
             Task task = first.next();
+            String key = task.key();
+            Deferred waiting = key == null ? null : deferred.get(key);
+            if (waiting != null) {
+                defer(task, waiting, first);
+            }
             size.decrementAndGet();
             if (!first.hasNext()) {
                 tasks.remove();
             }
-            String key = task.key();
-            Deferred waiting = key == null ? null : deferred.get(key);
             if (key == null || waiting == null) {
                 return task;
             }
-            waiting.tasks.add(task);
             if (key.equals(Dispatcher.LOG_KEY)) {
                 dropIfTooMany(waiting);
             } else {
@@ -101,6 +103,16 @@ final class Backlog {
             }
         }
         return null;
+    }
+
+    private static void defer(Task task, Deferred waiting, ListIterator<Task> from) {
+        try {
+            waiting.tasks.add(task);
+        } catch (OutOfMemoryError full) {
+            // Whoever has memory takes it.
+            from.previous();
+            throw full;
+        }
     }
 
     private static void dropIfTooMany(Deferred lines) {

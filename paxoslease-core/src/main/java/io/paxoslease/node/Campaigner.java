@@ -504,8 +504,9 @@ final class Campaigner {
 
     private void onLost(Candidacy candidacy, Tenure tenure, Now now, Output out) {
         Claim claim = candidacy.firstClaim();
-        claim.tenure = null;
+        // First: if there is no memory for it, the end is found here.
         out.notices.add(new Notice.Lost(claim, tenure));
+        claim.tenure = null;
         candidacy.hint(null, out);
         if (!claim.isStanding()) {
             end(candidacy, claim, now, out);
@@ -518,8 +519,8 @@ final class Campaigner {
 
     private void onReleased(Candidacy candidacy, Tenure tenure, Output out) {
         Claim claim = candidacy.firstClaim();
-        claim.tenure = null;
         out.notices.add(new Notice.Released(claim, tenure));
+        claim.tenure = null;
         candidacy.hint(null, out);
     }
 

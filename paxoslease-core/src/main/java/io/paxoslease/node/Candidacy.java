@@ -5,7 +5,7 @@ import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Tenure;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import org.jspecify.annotations.Nullable;
 
 /** What the engine knows about one resource that somebody on this node wants or watches. */
@@ -31,7 +31,7 @@ final class Candidacy extends TimerHeap.Timer {
     final String resource;
 
     /** The first claim seeks or holds, the others wait for it. */
-    final ArrayDeque<Claim> claims = new ArrayDeque<>(2);
+    final LinkedList<Claim> claims = new LinkedList<>();
 
     /** Whether the resource is kept, for its hint, while there is no claim. */
     boolean watched;

@@ -131,9 +131,8 @@ final class Claim extends TimerHeap.Timer {
     }
 
     void answerExtensions(boolean extended) {
-        List<CompletableFuture<Boolean>> awaited = extensions;
+        extensions.forEach(answer -> answer.complete(extended));
         extensions = List.of();
-        awaited.forEach(answer -> answer.complete(extended));
     }
 
     boolean isStanding() {

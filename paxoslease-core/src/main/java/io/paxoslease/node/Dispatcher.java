@@ -202,8 +202,11 @@ final class Dispatcher implements AutoCloseable {
         } catch (RuntimeException | Error failure) {
             synchronized (this) {
                 noThread = failure;
-                executeFirst(code);
-                endedAtOnce();
+                try {
+                    executeFirst(code);
+                } finally {
+                    endedAtOnce();
+                }
             }
         }
     }

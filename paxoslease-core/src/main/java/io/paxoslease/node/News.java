@@ -71,9 +71,10 @@ final class News {
      */
     void dispatch() {
         if (!untold.isEmpty()) {
-            List<Dispatcher.Task> news = untold;
-            untold = new ArrayList<>();
-            dispatcher.dispatch(news);
+            List<Dispatcher.Task> next = new ArrayList<>();
+            // Where this fails for lack of memory, they are for the next time.
+            dispatcher.dispatch(untold);
+            untold = next;
         }
     }
 
@@ -87,29 +88,52 @@ final class News {
         record(output, now);
     }
 
-    /** Tells that a lease was lost in a defect, of which no notice comes. */
+    /** Tells that a lease was lost in a defect, of which no notice comes. Where that fails for lack of memory, the claim still has its tenure. */
     void tellLost(Claim claim, Tenure tenure) {
         lost(claim, tenure);
+        claim.tenure = null;
         LeaseHistory kept = history;
         if (kept != null) {
-            record(kept, new Notice.Lost(claim, tenure), clock.now());
+            try {
+                record(kept, new Notice.Lost(claim, tenure), clock.now());
+            } catch (OutOfMemoryError full) {
+                // It has been told.
+            }
         }
     }
 
     private void tellAll(Output output, Now now, List<Runnable> answers) {
         while (output.told < output.notices.size()) {
-            tell(output.notices.get(output.told++), now, answers);
+            tellNext(output, now, answers);
         }
     }
 
-    /** Tells what had happened before a defect: nobody else knows of a claim that has ended. Answers why it could not tell all, null if it could. */
+    /** What fails is not told again, but for the end of a tenure: that may be tried until there is memory for it. */
+    private void tellNext(Output output, Now now, List<Runnable> answers) {
+        Notice next = output.notices.get(output.told);
+        boolean ends = next instanceof Notice.Lost || next instanceof Notice.Released;
+        output.told += ends ? 0 : 1;
+        tell(next, now, answers);
+        output.told += ends ? 1 : 0;
+    }
+
+    /**
+     * Tells what had happened before a defect: nobody else knows of a claim that has ended. Answers why it could not tell all, null if it could.
+     *
+     * @throws OutOfMemoryError if there is no memory for the end of a tenure; to be called again later
+     */
     @Nullable
     Throwable tellTheRest(Output output, Now now, List<Runnable> answers) {
         Throwable first = null;
         while (output.told < output.notices.size()) {
+            int place = output.told;
             try {
-                tellAll(output, now, answers);
+                tellNext(output, now, answers);
             } catch (RuntimeException | Error defect) {
+                if (defect instanceof OutOfMemoryError full && output.told == place) {
+                    throw full;
+                }
+                output.told = place + 1;
                 first = first == null ? defect : first;
             }
         }
@@ -188,11 +212,11 @@ final class News {
 
     private static void ended(Claim claim, boolean lost) {
         NodeLease lease = claim.lease;
-        claim.lease = null;
         claim.answerExtensions(false);
         if (lease != null) {
             lease.ended(lost);
         }
+        claim.lease = null;
     }
 
     private void publish(LeaseTransition.Kind kind, Tenure tenure, @Nullable String reason, long tookNanos) {

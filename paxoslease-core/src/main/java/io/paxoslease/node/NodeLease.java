@@ -116,16 +116,18 @@ final class NodeLease implements Lease {
         }
     }
 
-    /** Told once that the tenure has ended. */
+    /** Told that the tenure has ended; once more where memory was short, and then it goes on where it failed. */
     void ended(boolean wasLost) {
-        List<Runnable> actions;
         synchronized (lossActions) {
             lost = wasLost;
-            actions = List.copyOf(lossActions);
-            lossActions.clear();
+            if (!wasLost) {
+                lossActions.clear();
+            }
         }
-        if (wasLost) {
-            actions.forEach(action -> node.runLossAction(action));
+        // None is added any more.
+        while (!lossActions.isEmpty()) {
+            node.runLossAction(lossActions.get(0));
+            lossActions.remove(0);
         }
     }
 

@@ -69,6 +69,11 @@ final class NodeLoop {
     /** Why not all could be told that had happened before, or every loss. */
     private volatile @Nullable Throwable untellable;
 
+    // Of the step that met it, what there was no memory to tell, and how far the losses are told. Under the lock.
+    private @Nullable Output rest;
+    private @Nullable Now restNow;
+    private int slotsLost;
+
     NodeLoop(
             Incarnation self,
             Cell cell,
@@ -288,10 +293,12 @@ final class NodeLoop {
             news.tell(output, now, afterwards.answers);
             return true;
         } catch (RuntimeException | Error impossible) {
+            rest = output;
+            restNow = now;
             try {
-                if (now != null) {
-                    noteUntellable(news.tellTheRest(output, now, afterwards.answers));
-                }
+                tellRest(afterwards.answers);
+            } catch (OutOfMemoryError full) {
+                // It is told with the defect.
             } finally {
                 fail(impossible);
             }
@@ -428,7 +435,11 @@ final class NodeLoop {
             acceptor.silence();
         }
         if (!timer.isAlive()) {
-            loseAll();
+            try {
+                loseAll();
+            } catch (OutOfMemoryError full) {
+                // They are told with the defect.
+            }
         } else if (Thread.currentThread() != timer) {
             // Itself it would wake from the pause after each time that it could not tell of it.
             LockSupport.unpark(timer);
@@ -441,7 +452,15 @@ final class NodeLoop {
         if (impossible == null) {
             return;
         }
-        locked(this::loseAll);
+        List<Runnable> answers = new ArrayList<>();
+        try {
+            locked(() -> {
+                tellRest(answers);
+                loseAll();
+            });
+        } finally {
+            answer(answers, 0);
+        }
         logSafely(
                 Level.ERROR,
                 "Node " + self + " gave up all its leases for good because of a defect; restart it",
@@ -453,28 +472,41 @@ final class NodeLoop {
         untold = null;
     }
 
+    /** Where memory is short, it is to be called again: it goes on where it failed. */
+    private void tellRest(List<Runnable> answers) {
+        Output output = rest;
+        Now now = restNow;
+        if (output != null && now != null) {
+            noteUntellable(news.tellTheRest(output, now, answers));
+        }
+        rest = null;
+    }
+
+    /** Where memory is short, it is to be called again: it goes on where it failed. */
     private void loseAll() {
         lose(engine::candidacies);
         // One by one: the defect may have left one of them such that it cannot be looked at.
-        for (int i = 0; i < engine.slots(); i++) {
-            int slot = i;
+        while (slotsLost < engine.slots()) {
+            int slot = slotsLost;
             lose(() -> engine.parked(slot, slot + 1));
+            slotsLost++;
         }
     }
 
-    /** Where memory is short, some losses told are better than none. */
+    /** After a defect, some losses told are better than none. */
     private void lose(Supplier<Collection<Candidacy>> candidacies) {
         try {
             for (Candidacy candidacy : candidacies.get()) {
                 for (Claim claim : candidacy.claims) {
                     Tenure tenure = claim.tenure;
-                    claim.tenure = null;
                     claim.result.complete(Optional.empty());
                     if (tenure != null) {
                         news.tellLost(claim, tenure);
                     }
                 }
             }
+        } catch (OutOfMemoryError full) {
+            throw full;
         } catch (RuntimeException | Error defect) {
             noteUntellable(defect);
         }

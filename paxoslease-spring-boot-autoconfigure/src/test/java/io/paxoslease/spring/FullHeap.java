@@ -1,5 +1,6 @@
 package io.paxoslease.spring;
 
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Fills the heap of this process to the last byte, once, and has room again a moment later. For an {@link OtherJvm} only. */
@@ -47,6 +48,24 @@ public final class FullHeap {
                 }
             }
         }
+    }
+
+    /** Runs something while so many bytes are left at most. What that throws is returned. */
+    public static Optional<Throwable> leaving(int bytes, Runnable code) {
+        Object[] room = {new byte[bytes]};
+        try {
+            fill();
+        } catch (OutOfMemoryError full) {
+            room[0] = null;
+        }
+        Throwable thrown = null;
+        try {
+            code.run();
+        } catch (Throwable failure) {
+            thrown = failure;
+        }
+        hoard = null;
+        return Optional.ofNullable(thrown);
     }
 
     /** Whether it has been full. */
