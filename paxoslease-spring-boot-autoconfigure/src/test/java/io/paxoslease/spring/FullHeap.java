@@ -1,7 +1,7 @@
 package io.paxoslease.spring;
 
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Fills the heap of this process to the last byte, once, and has room again a moment later. For an {@link OtherJvm} only. */
 public final class FullHeap {
@@ -50,22 +50,27 @@ public final class FullHeap {
         }
     }
 
-    /** Runs something while so many bytes are left at most. What that throws is returned. */
-    public static Optional<Throwable> leaving(int bytes, Runnable code) {
+    /** Begins something while so many bytes are left at most; has room again a moment later, and waits for its end. */
+    public static void leaving(int bytes, Runnable code) throws InterruptedException {
         Object[] room = {new byte[bytes]};
+        AtomicBoolean begins = new AtomicBoolean();
+        Thread thread = new Thread(() -> {
+            while (!begins.get()) {
+                Thread.onSpinWait();
+            }
+            code.run();
+        });
+        thread.setUncaughtExceptionHandler((failed, failure) -> {});
+        thread.start();
         try {
             fill();
         } catch (OutOfMemoryError full) {
             room[0] = null;
         }
-        Throwable thrown = null;
-        try {
-            code.run();
-        } catch (Throwable failure) {
-            thrown = failure;
-        }
+        begins.set(true);
+        Thread.sleep(200);
         hoard = null;
-        return Optional.ofNullable(thrown);
+        thread.join();
     }
 
     /** Whether it has been full. */

@@ -4,8 +4,8 @@ import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
-import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.LinkedList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class EventQueue {
 
     private final int capacity;
-    private final ArrayDeque<LeaseEvent> events = new ArrayDeque<>();
+    /** Linked, because an array that cannot grow for lack of memory forgets all that is in it. */
+    private final LinkedList<LeaseEvent> events = new LinkedList<>();
 
     EventQueue(int capacity) {
         this.capacity = capacity;

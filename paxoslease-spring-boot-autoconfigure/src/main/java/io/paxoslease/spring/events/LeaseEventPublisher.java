@@ -12,13 +12,14 @@ import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
 import io.paxoslease.spring.bounded.SystemExit;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -59,6 +60,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private static final int TURNS = 64;
 
     private static final Duration CLOSING = Duration.ofSeconds(2);
+    private static final long MEMORY_PAUSE_NANOS = 10_000_000;
     /** Of how many leases that are not held something is kept until the application is ready, which may be never. */
     private static final int MOST_BEFORE_READY = 256;
 
@@ -71,7 +73,10 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private final Object monitor = new Object();
     private final Map<String, Lane> lanes = new HashMap<>();
     /** Those that have an event and wait for a thread. */
-    private final ArrayDeque<Lane> waiting = new ArrayDeque<>();
+    private final Line waiting = new Line();
+    /** Made here, because there may be no memory for it when it is needed. */
+    private final Runnable takeTurns = this::takeTurns;
+
     /** How many threads take turns. */
     private int turns;
     /** How many listeners are at work that their lanes did not wait for. */
@@ -113,6 +118,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         boolean open;
         long token;
 
+        @Nullable
+        Lane next;
+
         Lane(String lease) {
             this.lease = lease;
         }
@@ -124,6 +132,55 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         /** Whatever a thread has to do that waits itself: to wait for it would be in vain. */
         boolean isIdleBut(Thread thread) {
             return !running && events.isEmpty() && busy.values().stream().allMatch(inbox -> inbox.isWaitingFor(thread));
+        }
+    }
+
+    /** Lanes one after the other. It needs no memory: a lane for which there is none would never have its turn. */
+    private static final class Line {
+        private @Nullable Lane first;
+        private @Nullable Lane last;
+
+        boolean isEmpty() {
+            return first == null;
+        }
+
+        /** Of a lane that is in no line. */
+        void add(Lane lane) {
+            if (last == null) {
+                first = lane;
+            } else {
+                last.next = lane;
+            }
+            last = lane;
+        }
+
+        @Nullable
+        Lane poll() {
+            Lane lane = first;
+            if (lane != null) {
+                remove(lane);
+            }
+            return lane;
+        }
+
+        boolean remove(Lane lane) {
+            Lane before = null;
+            Lane each = first;
+            while (each != null && each != lane) {
+                before = each;
+                each = each.next;
+            }
+            if (each == null) {
+                return false;
+            }
+            if (before == null) {
+                first = lane.next;
+            } else {
+                before.next = lane.next;
+            }
+            last = last == lane ? before : last;
+            lane.next = null;
+            return true;
         }
     }
 
@@ -143,16 +200,44 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     @Override
     public void onTransition(LeaseTransition transition) {
-        Lane untold = null;
+        boolean ends =
+                transition.kind() == LeaseTransition.Kind.LOST || transition.kind() == LeaseTransition.Kind.RELEASED;
+        Lane untold;
+        while (true) {
+            try {
+                untold = take(transition, ends);
+                break;
+            } catch (OutOfMemoryError full) {
+                awaitMemory(ends, full);
+            }
+        }
+        threads.complainIfNone();
+        if (untold != null) {
+            deliverAll(untold);
+        }
+    }
+
+    /** The end of a tenure waits until there is memory to tell it, with all that comes for that lease; what else has none is not told. */
+    private static void awaitMemory(boolean end, OutOfMemoryError full) {
+        if (!end) {
+            throw full;
+        }
+        try {
+            LockSupport.parkNanos(MEMORY_PAUSE_NANOS);
+        } catch (OutOfMemoryError unlinked) {
+            // The first call needs some.
+        }
+    }
+
+    /** Answers the lane whose events no thread can be had to deliver although one of them ends a tenure. */
+    private @Nullable Lane take(LeaseTransition transition, boolean ends) {
         synchronized (monitor) {
             if (closed) {
-                return;
+                return null;
             }
             Lane lane = lanes.computeIfAbsent(transition.leaseName(), Lane::new);
-            boolean ends = transition.kind() == LeaseTransition.Kind.LOST
-                    || transition.kind() == LeaseTransition.Kind.RELEASED;
             if (ends && (!lane.open || lane.token != transition.fencingToken())) {
-                return;
+                return null;
             }
             if (transition.kind() == LeaseTransition.Kind.ACQUIRED && lane.open) {
                 // There was no memory for the event of its end.
@@ -171,13 +256,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             if (!ready && !lane.open && lanes.size() > MOST_BEFORE_READY) {
                 lanes.remove(lane.lease);
             }
-            if (ends && turns == 0 && waiting.remove(lane)) {
-                untold = lane;
-            }
-        }
-        threads.complainIfNone();
-        if (untold != null) {
-            deliverAll(untold);
+            return ends && turns == 0 && waiting.remove(lane) ? lane : null;
         }
     }
 
@@ -241,7 +320,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         }
         // Without one that comes, there is one that waits for a thread only if none could be started for it.
         if (turns < TURNS && (comes || turns == 0) && !waiting.isEmpty()) {
-            turns += threads.start(this::takeTurns) ? 1 : 0;
+            turns += threads.start(takeTurns) ? 1 : 0;
         }
     }
 
@@ -293,8 +372,9 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     private void deliver(LeaseEvent event, Lane lane) {
         try {
-            for (ApplicationListener<?> listener : listeners.of(event)) {
-                hand(event, listener, lane);
+            List<ApplicationListener<?>> all = listenersOnceThereIsMemory(event);
+            for (int i = 0; i < all.size(); i++) {
+                handOnceThereIsMemory(event, all.get(i), lane);
             }
         } catch (Throwable failure) {
             tellFailure(event, failure);
@@ -323,11 +403,34 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
         }
     }
 
+    private List<ApplicationListener<?>> listenersOnceThereIsMemory(LeaseEvent event) {
+        while (true) {
+            try {
+                return listeners.of(event);
+            } catch (OutOfMemoryError full) {
+                awaitMemory(EventQueue.isEnd(event), full);
+            }
+        }
+    }
+
+    private void handOnceThereIsMemory(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
+        while (true) {
+            try {
+                hand(event, listener, lane);
+                return;
+            } catch (OutOfMemoryError full) {
+                awaitMemory(EventQueue.isEnd(event), full);
+            }
+        }
+    }
+
+    /** Where it fails for lack of memory, nothing was handed. */
     private void hand(LeaseEvent event, ApplicationListener<?> listener, Lane lane) {
         Inbox inbox = new Inbox();
         Runnable work = () -> work(listener, inbox, lane);
+        Condition done = () -> lane.busy.get(listener) != inbox || inbox.isWaitingFor(waiter);
         boolean handed;
-        Duration waited;
+        long waitedNanos;
         synchronized (monitor) {
             Inbox behind = lane.busy.get(listener);
             if (behind != null) {
@@ -337,35 +440,35 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
             inbox.events.add(event);
             lane.busy.put(listener, inbox);
             handed = threads.start(work);
-            waited = handed ? leaveBehindIfBusy(listener, inbox, lane) : null;
+            waitedNanos = handed ? leaveBehindUnless(done, inbox) : 0;
         }
         if (!handed) {
             threads.complainIfNone();
             work.run();
-        } else if (waited != null) {
+        } else if (waitedNanos > 0) {
             // Not under the monitor: a log may block, and so may what writes the listener down.
-            tellLeftBehind(event, listener, waited);
+            tellLeftBehind(event, listener, waitedNanos);
         }
     }
 
-    private static void tellLeftBehind(LeaseEvent event, ApplicationListener<?> listener, Duration waited) {
+    private static void tellLeftBehind(LeaseEvent event, ApplicationListener<?> listener, long waitedNanos) {
         try {
-            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + waited
+            LOG.warn("Listener " + listener + " has been busy with " + event + " for " + Duration.ofNanos(waitedNanos)
                     + "; the others go on without it");
         } catch (Throwable unheard) {
             // nobody is left to tell
         }
     }
 
-    /** How long the lane waited for a listener that it leaves behind, null if it need not. */
-    private @Nullable Duration leaveBehindIfBusy(ApplicationListener<?> listener, Inbox inbox, Lane lane) {
-        Duration patience = PATIENCE.multipliedBy(1 + leftBehind / TURNS);
-        if (await(patience, () -> lane.busy.get(listener) != inbox || inbox.isWaitingFor(waiter))) {
-            return null;
+    /** How long the lane waited for a listener that it leaves behind, 0 if it need not. */
+    private long leaveBehindUnless(Condition done, Inbox inbox) {
+        long patienceNanos = PATIENCE.toNanos() * (1 + leftBehind / TURNS);
+        if (await(patienceNanos, done)) {
+            return 0;
         }
         inbox.leftBehind = true;
         leftBehind++;
-        return patience;
+        return patienceNanos;
     }
 
     private void work(ApplicationListener<?> listener, Inbox inbox, Lane lane) {
@@ -517,7 +620,11 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
 
     /** Waits on the monitor, which the caller has; false after the time or an interrupt, which stays set. */
     private boolean await(Duration atMost, Condition condition) {
-        long deadline = System.nanoTime() + atMost.toNanos();
+        return await(atMost.toNanos(), condition);
+    }
+
+    private boolean await(long atMostNanos, Condition condition) {
+        long deadline = System.nanoTime() + atMostNanos;
         while (!condition.holds()) {
             long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime() + 999_999);
             if (millis <= 0) {

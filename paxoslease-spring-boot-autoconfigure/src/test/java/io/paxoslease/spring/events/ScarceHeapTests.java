@@ -10,6 +10,7 @@ import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.spring.FullHeap;
+import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.OtherJvm;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,10 +18,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
-/** The heap has room for a few objects only while leases expire, so that the node fails at one step after the other of what it does about that. */
+/** The heap has room for a few objects only while leases end, so that one step after the other fails of what is done about that. */
 class ScarceHeapTests {
 
     private static final int ALL_TOLD = 7;
@@ -45,7 +49,7 @@ class ScarceHeapTests {
             }
         };
 
-        public static void main(String... arguments) {
+        public static void main(String... arguments) throws InterruptedException {
             // What is used for the first time needs more than a few objects.
             boolean all = isEachEndToldOnce(100_000) && isEachEndToldOnce(50_000);
             for (int bytes = 0; bytes < 2_500; bytes += 150) {
@@ -54,7 +58,7 @@ class ScarceHeapTests {
             Runtime.getRuntime().halt(all ? ALL_TOLD : 1);
         }
 
-        private static boolean isEachEndToldOnce(int bytes) {
+        private static boolean isEachEndToldOnce(int bytes) throws InterruptedException {
             List<String> ended = Collections.synchronizedList(new ArrayList<>(100));
             LeaseNode node = new LeaseNode(
                     NodeSettings.standalone("n1", TIME), new NoTransport(), new SplittableRandom(1), CLOCK);
@@ -81,9 +85,60 @@ class ScarceHeapTests {
         }
     }
 
+    static final class Publisher {
+
+        private static final Duration LONG = Duration.ofSeconds(20);
+        private static final AtomicInteger FIRST = new AtomicInteger();
+        private static final AtomicInteger SECOND = new AtomicInteger();
+
+        /** Calling one needs no memory, so that it does not fail itself. */
+        record Listener(AtomicInteger calls) implements ApplicationListener<LeaseLostEvent> {
+
+            @Override
+            public void onApplicationEvent(LeaseLostEvent event) {
+                calls.incrementAndGet();
+            }
+        }
+
+        public static void main(String... arguments) throws InterruptedException {
+            AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+            context.addApplicationListener(new Listener(FIRST));
+            context.addApplicationListener(new Listener(SECOND));
+            context.registerBean(LeaseEventPublisher.class, () -> new LeaseEventPublisher("source", "n1", context));
+            context.refresh();
+            LeaseEventPublisher publisher = context.getBean(LeaseEventPublisher.class);
+            boolean all = isEndToldToBoth(publisher, 1, 100_000) && isEndToldToBoth(publisher, 2, 50_000);
+            for (int i = 0; i < 8; i++) {
+                all &= isEndToldToBoth(publisher, i + 3, 400 * i);
+            }
+            Runtime.getRuntime().halt(all ? ALL_TOLD : 1);
+        }
+
+        private static boolean isEndToldToBoth(LeaseEventPublisher publisher, long token, int bytes)
+                throws InterruptedException {
+            publisher.onTransition(transition(Kind.ACQUIRED, token));
+            publisher.awaitTold(LONG);
+            LeaseTransition lost = transition(Kind.LOST, token);
+            FullHeap.leaving(bytes, () -> publisher.onTransition(lost));
+            publisher.awaitDelivered(LONG);
+            System.out.println(bytes + " bytes: " + FIRST + " and " + SECOND + " of " + token);
+            return FIRST.get() == token && SECOND.get() == token;
+        }
+
+        private static LeaseTransition transition(Kind kind, long token) {
+            return new LeaseTransition(kind, "jobs", token, null, null, Duration.ZERO);
+        }
+    }
+
     @Test
-    void keepsNoEndOfATenureFromAListener(@TempDir Path directory) throws Exception {
+    void keepsNoEndOfATenureFromAListenerOfTheNode(@TempDir Path directory) throws Exception {
         OtherJvm.End end = OtherJvm.run(directory, List.of("-XX:+UseSerialGC", "-Xms12m", "-Xmx12m"), Node.class);
+        assertThat(end.status()).as(end.output()).isEqualTo(ALL_TOLD);
+    }
+
+    @Test
+    void keepsNoEndOfATenureFromAListenerOfEvents(@TempDir Path directory) throws Exception {
+        OtherJvm.End end = OtherJvm.run(directory, List.of("-XX:+UseSerialGC", "-Xms24m", "-Xmx24m"), Publisher.class);
         assertThat(end.status()).as(end.output()).isEqualTo(ALL_TOLD);
     }
 }
