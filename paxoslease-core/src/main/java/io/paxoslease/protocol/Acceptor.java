@@ -202,7 +202,10 @@ public class Acceptor {
         }
         if (slot != ResourceIndex.NONE) {
             table.withdraw(slot, counter);
-        } else if (hasRoom()) {
+            return;
+        }
+        table.sweep(now, SWEPT_PER_REQUEST);
+        if (hasRoom()) {
             table.withdraw(table.add(request.resource(), graceEnd(now)), counter);
         }
     }

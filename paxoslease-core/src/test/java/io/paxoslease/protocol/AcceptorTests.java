@@ -244,6 +244,15 @@ class AcceptorTests {
             assertThat(propose(6, Q, 0).accepted()).isTrue();
         }
 
+        /** X4. Whoever is not asked for a lease may get nothing but its release. */
+        @Test
+        void makesRoomForTheNext() {
+            for (int i = 0; i < 20; i++) {
+                acceptor.onReleaseRequest(new ReleaseRequest("r" + i, ballot(i, P)), at(i));
+            }
+            assertThat(acceptor.resources()).isLessThan(3);
+        }
+
         @Test
         void ofAnUnknownResourceTakesNoRoomThatIsNotThere() {
             for (String resource : List.of("a", "b", "c", "d")) {
