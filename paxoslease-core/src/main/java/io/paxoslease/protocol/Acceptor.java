@@ -200,14 +200,14 @@ public class Acceptor {
         if (isBelowPromise(slot, request.ballot()) || BallotSequence.isTooFarAhead(counter, now)) {
             return;
         }
-        if (slot != ResourceIndex.NONE) {
-            table.withdraw(slot, counter);
-            return;
+        if (slot == ResourceIndex.NONE) {
+            table.sweep(now, SWEPT_PER_REQUEST);
+            if (!hasRoom()) {
+                return;
+            }
+            slot = table.add(request.resource(), graceEnd(now));
         }
-        table.sweep(now, SWEPT_PER_REQUEST);
-        if (hasRoom()) {
-            table.withdraw(table.add(request.resource(), graceEnd(now)), counter);
-        }
+        table.withdraw(slot, counter, graceEnd(now));
     }
 
     /** X4. Drops up to {@code rows} rows whose time is over; for the shell to call now and then when no requests come. */

@@ -104,11 +104,14 @@ final class AcceptorTable {
         }
     }
 
-    /** Promises a counter to nobody; in a row without a lease. */
-    void withdraw(int slot, long counter) {
+    /** Promises a counter to nobody; in a row without a lease, which is kept until then at least: the floor is not to rise to what is new. */
+    void withdraw(int slot, long counter, long keepUntilNanos) {
         promised.set(slot, counter);
         incarnations.drop(promisedBy.get(slot));
         promisedBy.set(slot, 0);
+        if (keepUntilNanos - endNanos.get(slot) > 0) {
+            endNanos.set(slot, keepUntilNanos);
+        }
     }
 
     /** The accepted lease whether live or not, null if there is none. */

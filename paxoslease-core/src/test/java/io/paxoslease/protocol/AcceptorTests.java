@@ -253,6 +253,17 @@ class AcceptorTests {
             assertThat(acceptor.resources()).isLessThan(3);
         }
 
+        /** X4. The promise floor stays behind the clocks, so that it refuses nobody whose clock is a little behind. */
+        @Test
+        void isRememberedForAWhileInARowWhoseTimeIsOver() {
+            prepare(5, P, 0);
+            release(4_999_000, P, 4.999);
+            acceptor.sweep(100, at(5));
+            assertThat(propose("s", 4_990_000, Q, 5 * SECOND, 5).accepted()).isTrue();
+            acceptor.sweep(100, at(6));
+            assertThat(propose("r", 4_999_000, P, 5 * SECOND, 6).accepted()).isFalse();
+        }
+
         @Test
         void ofAnUnknownResourceTakesNoRoomThatIsNotThere() {
             for (String resource : List.of("a", "b", "c", "d")) {

@@ -66,7 +66,7 @@ class TableTests {
                 }
                 case 4 -> {
                     table.clear(slot, step + 2);
-                    table.withdraw(slot, ballot.counter());
+                    table.withdraw(slot, ballot.counter(), step + 2);
                     row.promised = ballot.counter();
                     row.promisedBy = null;
                     row.lease = null;
