@@ -343,7 +343,7 @@ final class MemberLink {
             state = answer.acceptor();
             newestAnswered = Math.max(newestAnswered, number);
             failures = 0;
-        } else if (number > newestInLoss) {
+        } else if (refused || number > newestInLoss) {
             newestInLoss = sequence;
             failures++;
         } else {

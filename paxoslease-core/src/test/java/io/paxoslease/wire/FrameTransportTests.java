@@ -623,6 +623,62 @@ class FrameTransportTests {
             assertThat(begin().timeoutNanos()).isEqualTo(Math.min(seconds(1), 2 * limit));
         }
 
+        @Test
+        void framesThatAreLostTogetherAreOneFailure() {
+            connectFarAway();
+            clock.advance(Duration.ofSeconds(10));
+            List<String> lines = new ArrayList<>();
+            try (HeardLog log = new HeardLog(FrameTransport.class, line -> lines.add(line.getMessage()))) {
+                for (int times = 1; times <= 3; times++) {
+                    assertThat(lines).isEmpty();
+                    loseTogether();
+                }
+            }
+            assertThat(lines).containsExactly("Member node-2 is not reachable: reset");
+        }
+
+        private void loseTogether() {
+            send("a");
+            Held first = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            Held second = channel.take(PEER);
+            send("c");
+            beginsAfter(Duration.ofMillis(20));
+            Held third = channel.take(PEER);
+            for (Held each : List.of(first, second, third)) {
+                each.reply().completeExceptionally(new IOException("reset"));
+                thread.runAll();
+            }
+        }
+
+        /** It was told once more after three more refusals, as if the reason had become another one. */
+        @Test
+        void aRefusalIsToldOnceThoughAFrameWasLostWithIt() {
+            connectFarAway();
+            clock.advance(Duration.ofSeconds(10));
+            send("a");
+            Held lost = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            Held refused = channel.take(PEER);
+            servers.put(PEER, servers.get("node-3"));
+            List<String> lines = new ArrayList<>();
+            try (HeardLog log = new HeardLog(FrameTransport.class, line -> lines.add(line.getMessage()))) {
+                lost.reply().completeExceptionally(new IOException("reset"));
+                thread.runAll();
+                reply(refused);
+                for (int i = 0; i < 4; i++) {
+                    send("c");
+                    transport.flush();
+                    answer(PEER);
+                }
+            }
+            assertThat(lines)
+                    .containsExactly(
+                            "Member node-2 does not fit: answers as node-3 instead of node-2 (is the URL right?)");
+        }
+
         private long limitAtDistance() {
             for (int i = 0; i < 100; i++) {
                 send("a");
