@@ -91,7 +91,9 @@ final class PeerRequests {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
-                engine.onOwnerGone(release.resource(), release.ballot(), now, output);
+                if (!isHeldAgain(release, now)) {
+                    engine.onOwnerGone(release.resource(), release.ballot(), now, output);
+                }
                 continue;
             }
             engine.onRival(request.resource(), now);
@@ -103,6 +105,15 @@ final class PeerRequests {
                 hint(request.resource(), now, output);
             }
         }
+    }
+
+    /** Whether the owner took the lease again before its release arrived: frames may pass each other. */
+    private boolean isHeldAgain(ReleaseRequest release, Now now) {
+        AcceptedLease accepted =
+                acceptor == null || !engine.cares(release.resource()) ? null : acceptor.lease(release.resource(), now);
+        return accepted != null
+                && accepted.ballot().owner().equals(release.ballot().owner())
+                && accepted.ballot().counter() > release.ballot().counter();
     }
 
     /** X6. What this node's acceptor knows of the owner. */

@@ -936,6 +936,22 @@ class LeaseNodeTests {
                 .matches(hint -> hint.remaining().equals(TIME.minusSeconds(1)));
     }
 
+    /** A frame with a release may be passed by a request for the same lease. */
+    @Test
+    void theReleaseOfALeaseThatItsOwnerHasTakenAgainIsNoReasonToTry() {
+        Incarnation other = new Incarnation("other", 1);
+        Ballot first = new Ballot(clock.now().counterFloor() + 1_000_000, other);
+        Ballot second = new Ballot(first.counter() + 1, other);
+        node.election("job");
+        node.onRequests(List.of(new ProposeRequest("job", first, TIME.toNanos())));
+        node.onRequests(List.of(new ProposeRequest("job", second, TIME.toNanos())));
+        node.onRequests(List.of(new ReleaseRequest("job", first)));
+        assertThat(node.election("job").leader()).isPresent();
+
+        node.onRequests(List.of(new ReleaseRequest("job", second)));
+        assertThat(node.election("job").leader()).isEmpty();
+    }
+
     @Test
     void aClosedNodeTakesNothingMore() {
         node.close();

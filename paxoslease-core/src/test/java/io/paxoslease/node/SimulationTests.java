@@ -195,9 +195,9 @@ class SimulationTests {
     @ParameterizedTest
     @CsvSource({
         "1, 883a9e5133808da829943041d8223cb6ac87b24cf03867e359bf05ab2ff1a0c3",
-        "2, 5d65be68b23fa71a856fafd6389f8312c982f62f141614e98a0a221693e5c8b1",
-        "5, a12b558cb5bdab448bdfadaff7fdfa52c308d61a6e7ba580503dccd222ff3841",
-        "8, 0bf1b443eaf63125bde50865e8dde42bb7878c1a7046682d86aebe9c25099ec8",
+        "2, 13a580f9c27748ee1b6620f45cabeacc1f0fad500f54a45ebebf4265d6a99bf5",
+        "5, 89b2496f8bed35086fdd4e177b0e9a80e843715a96c8db997376d2e517623e90",
+        "8, e367e404856a1e592545d7169fe20de52114bc8a31232aba5dd1e9d0fa5e0c9b",
         "13, c5d696a9a3804389786b575a2fd2cc10978495b4ef796313e25170e95a66f499"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
