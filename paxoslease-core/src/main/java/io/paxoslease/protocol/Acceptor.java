@@ -322,8 +322,8 @@ public class Acceptor {
     }
 
     /**
-     * The promise; where that is the floor, the own wall clock if it is ahead. In a busy cell the floor has gone on by the time a ballot arrives
-     * that was chosen just above it (T4).
+     * The promise; where that is the floor or nobody's, the own wall clock if it is ahead. In a busy cell the floor has gone on by the time a
+     * ballot arrives that was chosen just above it (T4).
      */
     private long counterToTell(int slot, Now now) {
         long promised = table.promised(slot);

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is lost if its frame is, and is then reported as unanswered. It is sent a second time only where the member has said that it
  * handled nothing because it does not know the session, for example after its restart. Answers are handled by the thread of the channel that
- * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes. None
- * of them waits until the log has taken what became of a member.
+ * brings them, which also calls the receiver; time-outs, probes and what fails by one daemon thread; frames are sent by the thread that flushes,
+ * or by that one where they wait for a pause. None of them waits until the log has taken what became of a member.
  */
 public final class FrameTransport implements Transport {
 
