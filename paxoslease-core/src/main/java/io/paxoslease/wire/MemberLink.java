@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What comes while an exchange is under way waits for its end and then travels together, with three exceptions. A few releases hold nothing
  * up, since nobody waits for their answer: one small frame may pass them. If many requests wait, the member gets the next frame while it answers
- * the last. And where the answer takes long because the member is far away, up to four frames are under way, each the later after the one before
- * the more there are:
+ * the last. And where the answer takes long because the member is far away, and something had to wait for an answer of late, up to four frames are
+ * under way, each the later after the one before the more there are:
  *
  * <pre>
  *   frames under way     1      2      3      4
  *   the next follows   1/16    1/4    1/2     -      of the shortest round trip after the last
  * </pre>
  *
- * <p>So a request waits for a part of the round trip only, and what many threads ask for at once takes two frames. Frames may arrive in another
- * order than they were sent in.
+ * <p>So a request waits for a part of the round trip only, and what many threads ask for at once takes two frames. Who seldom sends waits: more
+ * frames take more connections, and to open one takes longer than to wait. Frames may arrive in another order than they were sent in.
  *
  * <pre>
  *   no session --hello--> session --frame--> session     requests that were not handled because the session was gone
@@ -52,6 +52,8 @@ final class MemberLink {
     private static final int MOST_UNDER_WAY = 4;
     /** From which round trip on a member is far away: on one machine or in one rack it is less, unless the machines are busy. */
     private static final long FAR_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** For how long a member that is far away counts as busy; its connections stay open for longer. */
+    private static final long BUSY_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Up to how many requests a frame passes, or is passed by, another. */
     private static final int FEW = 4;
     /** How many waiting requests are worth a frame of their own while another is under way. */
@@ -91,6 +93,8 @@ final class MemberLink {
     private long shortestNanos;
     /** Whether {@link #shortestNanos} says that the member is far away. */
     private volatile boolean far;
+    /** Until when it counts that something had to wait for an answer. */
+    private long busyUntilNanos;
     /** Whether somebody comes back when what waits may pass. */
     private boolean awaited;
 
@@ -127,6 +131,7 @@ final class MemberLink {
         this.maxRequests = Math.min(FrameCodec.MAX_REQUESTS, maxRequestBytes / FrameCodec.USUAL_RESPONSE_BYTES);
         this.timeLimit = new TimeLimit(settings.roundTimeout().toNanos());
         this.nextProbeNanos = nowNanos;
+        this.busyUntilNanos = nowNanos;
     }
 
     /** Queues requests in order; less than all if the queue becomes full. Answers how many. */
@@ -172,7 +177,7 @@ final class MemberLink {
         if (!waitsForOthersOnly()) {
             return false;
         }
-        if (far) {
+        if (isFarAndBusy(nowNanos)) {
             return underWay.size() < MOST_UNDER_WAY && nanosToPass(nowNanos) <= 0;
         }
         return underWay.size() == 1
@@ -183,6 +188,10 @@ final class MemberLink {
     /** Whether something waits, and for nothing but what is under way. */
     private boolean waitsForOthersOnly() {
         return session != RequestFrame.NO_SESSION && notHandled.isEmpty() && !queue.isEmpty() && !underWay.isEmpty();
+    }
+
+    private boolean isFarAndBusy(long nowNanos) {
+        return far && busyUntilNanos - nowNanos > 0;
     }
 
     private boolean mayPassReleases(List<Request> first) {
@@ -210,7 +219,7 @@ final class MemberLink {
 
     /** After how long {@link #begin} is worth another call because what waits may pass by then; 0 if it is not, or somebody was told already. */
     synchronized long awaitPassing(long nowNanos) {
-        boolean passes = far && !awaited && waitsForOthersOnly() && underWay.size() < MOST_UNDER_WAY;
+        boolean passes = isFarAndBusy(nowNanos) && !awaited && waitsForOthersOnly() && underWay.size() < MOST_UNDER_WAY;
         awaited |= passes;
         return passes ? Math.max(1, nanosToPass(nowNanos)) : 0;
     }
@@ -274,7 +283,7 @@ final class MemberLink {
         notifyAll();
         List<Request> unanswered = List.of();
         switch (verdict.kind()) {
-            case ANSWERED -> measure(nowNanos - exchange.sentNanos());
+            case ANSWERED -> measure(nowNanos - exchange.sentNanos(), nowNanos);
             case SESSION_OPENED -> open(verdict.answer());
             case SESSION_UNKNOWN -> {
                 session = RequestFrame.NO_SESSION;
@@ -324,9 +333,10 @@ final class MemberLink {
         }
     }
 
-    private void measure(long roundTripNanos) {
+    private void measure(long roundTripNanos, long nowNanos) {
         shortestNanos = shortestNanos == 0 ? roundTripNanos : Math.min(shortestNanos, roundTripNanos);
         far = shortestNanos >= FAR_NANOS;
+        busyUntilNanos = queue.isEmpty() ? busyUntilNanos : nowNanos + BUSY_NANOS;
     }
 
     /** Nothing that waits can be sent without a session. */

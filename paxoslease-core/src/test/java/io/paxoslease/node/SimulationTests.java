@@ -198,7 +198,7 @@ class SimulationTests {
         "2, 13a580f9c27748ee1b6620f45cabeacc1f0fad500f54a45ebebf4265d6a99bf5",
         "5, 89b2496f8bed35086fdd4e177b0e9a80e843715a96c8db997376d2e517623e90",
         "8, e367e404856a1e592545d7169fe20de52114bc8a31232aba5dd1e9d0fa5e0c9b",
-        "13, c5d696a9a3804389786b575a2fd2cc10978495b4ef796313e25170e95a66f499"
+        "13, f6e750207572cb6af5c8bdfb802b43e93036b5c30c4a73c6c22e3beff04cdcac"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -441,10 +441,17 @@ class FrameTransportTests {
 
         private void connectFarAway() {
             connect();
+            waitForAnswer();
+        }
+
+        private void waitForAnswer() {
             send("first");
             Held first = begin();
+            send("second");
             advance(ROUND_TRIP);
-            reply(first);
+            waitsFor(first);
+            advance(ROUND_TRIP);
+            answer(PEER);
             told.clear();
         }
 
@@ -454,6 +461,23 @@ class FrameTransportTests {
             assertThat(channel.isIdle(PEER)).isTrue();
             advance(Duration.ofNanos(1));
             thread.runAll();
+        }
+
+        /** More frames would take more connections, and to open one takes longer than to wait. */
+        @Test
+        void whoSeldomSendsWaits() {
+            connectFarAway();
+            clock.advance(Duration.ofSeconds(10));
+            send("a");
+            Held first = begin();
+            send("b");
+            transport.flush();
+            assertThat(later).isEmpty();
+            advance(ROUND_TRIP);
+            waitsFor(first);
+            channel.take(PEER);
+            send("c");
+            beginsAfter(Duration.ofMillis(5));
         }
 
         /** Nobody flushes again: the pause ends by itself. */
@@ -627,6 +651,7 @@ class FrameTransportTests {
         void framesThatAreLostTogetherAreOneFailure() {
             connectFarAway();
             clock.advance(Duration.ofSeconds(10));
+            waitForAnswer();
             List<String> lines = new ArrayList<>();
             try (HeardLog log = new HeardLog(FrameTransport.class, line -> lines.add(line.getMessage()))) {
                 for (int times = 1; times <= 3; times++) {
@@ -657,6 +682,7 @@ class FrameTransportTests {
         void aRefusalIsToldOnceThoughAFrameWasLostWithIt() {
             connectFarAway();
             clock.advance(Duration.ofSeconds(10));
+            waitForAnswer();
             send("a");
             Held lost = begin();
             send("b");

@@ -245,6 +245,7 @@ class MemberLinkTests {
         void countFramesThatAreLostTogetherAsOne() {
             answer(begin());
             Exchange first = begin();
+            link.offer(List.of(Samples.propose("a", 1, Samples.NODE_1)));
             now += TimeUnit.MILLISECONDS.toNanos(80);
             answer(first);
             List<Exchange> lost = new ArrayList<>();
