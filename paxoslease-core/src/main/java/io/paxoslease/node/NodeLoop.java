@@ -70,8 +70,7 @@ final class NodeLoop {
     private volatile @Nullable Throwable untellable;
 
     // Of the step that met it, what there was no memory to tell, and how far the losses are told. Under the lock.
-    private @Nullable Output rest;
-    private @Nullable Now restNow;
+    private @Nullable Afterwards rest;
     private int slotsLost;
 
     NodeLoop(
@@ -284,17 +283,15 @@ final class NodeLoop {
         }
         Output output = afterwards.output;
         output.clear();
-        Now now = null;
         try {
-            now = clock.now();
+            Now now = clock.now();
             afterwards.last = now;
             step.run(now, output);
             send(now, output);
             news.tell(output, now, afterwards.answers);
             return true;
         } catch (RuntimeException | Error impossible) {
-            rest = output;
-            restNow = now;
+            rest = afterwards;
             try {
                 tellRest(afterwards.answers);
             } catch (OutOfMemoryError full) {
@@ -474,10 +471,9 @@ final class NodeLoop {
 
     /** Where memory is short, it is to be called again: it goes on where it failed. */
     private void tellRest(List<Runnable> answers) {
-        Output output = rest;
-        Now now = restNow;
-        if (output != null && now != null) {
-            noteUntellable(news.tellTheRest(output, now, answers));
+        Afterwards met = rest;
+        if (met != null && met.last != null) {
+            noteUntellable(news.tellTheRest(met.output, met.last, answers));
         }
         rest = null;
     }
