@@ -49,7 +49,7 @@ final class MemberLink {
     private static final long LEAST_PROBE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long IDLE_PROBE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** As many as a channel has connections for. */
-    private static final int MOST_UNDER_WAY = 4;
+    static final int MOST_UNDER_WAY = 4;
     /** From which round trip on a member is far away: on one machine or in one rack it is less, unless the machines are busy. */
     private static final long FAR_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
     /** For how long a member that is far away counts as busy; its connections stay open for longer. */

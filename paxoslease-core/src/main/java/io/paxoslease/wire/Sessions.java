@@ -83,10 +83,10 @@ final class Sessions {
     }
 
     /**
-     * A frame of a process that was killed may come when its successor was heard, because the network was cut meanwhile and the system
-     * goes on sending: it comes back once then, and so does its successor.
+     * The frames of a process that was killed, up to four, may come when its successor was heard, because the network was cut meanwhile and the
+     * system goes on sending: it comes back with each of them, and so does its successor after it.
      */
-    private static final int MOST_RETURNS = 2;
+    private static final int MOST_RETURNS = 2 * MemberLink.MOST_UNDER_WAY;
 
     private final int capacity;
     private final boolean authenticated;

@@ -478,23 +478,37 @@ class FrameServerTests {
             assertThat(server.problems()).isEmpty();
         }
 
+        /** To a node that is far away four frames are under way, each on a connection of its own. */
+        @Test
+        void framesOfAFormerLifeThatComeBetweenThoseOfTheNextAreNoProblem() throws Exception {
+            alternate(open(first, 1), open(second, 1));
+            assertThat(server.problems()).isEmpty();
+        }
+
+        /** As often as the frames of a process that was killed may. */
+        private void alternate(long older, long newer) throws Exception {
+            for (long number = 2; number <= 5; number++) {
+                send(200, Samples.frame(first, Samples.NODE_2, older, number, List.of()));
+                send(200, Samples.frame(second, Samples.NODE_2, newer, number, List.of()));
+            }
+        }
+
         @Test
         void twoLivesOfOneNodeInAlternationAreReportedUntilTheyEnd() throws Exception {
             long older = open(first, 1);
             long newer = open(second, 1);
-            send(200, Samples.frame(first, Samples.NODE_2, older, 2, List.of()));
-            send(200, Samples.frame(second, Samples.NODE_2, newer, 2, List.of()));
-            AnswerFrame answer = send(200, Samples.frame(first, Samples.NODE_2, older, 3, List.of()));
+            alternate(older, newer);
+            AnswerFrame answer = send(200, Samples.frame(first, Samples.NODE_2, older, 6, List.of()));
             assertThat(answer.status()).as("safe by A2").isEqualTo(Status.OK);
             assertThat(server.problems())
                     .containsEntry("node-1", "two processes use this node id; every node needs one of its own");
             clock.advance(Duration.ofSeconds(59));
-            send(200, Samples.frame(second, Samples.NODE_2, newer, 3, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, newer, 6, List.of()));
             clock.advance(Duration.ofSeconds(59));
-            send(200, Samples.frame(second, Samples.NODE_2, newer, 4, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, newer, 7, List.of()));
             assertThat(server.problems()).isNotEmpty();
             clock.advance(Duration.ofSeconds(2));
-            send(200, Samples.frame(second, Samples.NODE_2, newer, 5, List.of()));
+            send(200, Samples.frame(second, Samples.NODE_2, newer, 8, List.of()));
             assertThat(server.problems()).isEmpty();
         }
 
@@ -509,9 +523,10 @@ class FrameServerTests {
             server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 1), mac), one);
             server.handle(FrameCodec.encode(Samples.hello(second, "node-2", 1), mac), other);
             server.handle(FrameCodec.encode(Samples.hello(new Incarnation("node-3", 0), "node-2", 1), mac), "10.0.0.3");
-            server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 2), mac), one);
-            server.handle(FrameCodec.encode(Samples.hello(second, "node-2", 2), mac), other);
-            server.handle(FrameCodec.encode(Samples.hello(first, "node-2", 3), mac), one);
+            for (long number = 2; number <= 6; number++) {
+                server.handle(FrameCodec.encode(Samples.hello(first, "node-2", number), mac), one);
+                server.handle(FrameCodec.encode(Samples.hello(second, "node-2", number), mac), other);
+            }
             assertThat(server.problems())
                     .containsEntry(
                             "node-1", "two processes use this node id" + places + "; every node needs one of its own");
