@@ -431,7 +431,7 @@ public final class FrameTransport implements Transport {
         }
     }
 
-    /** Waits a moment for what is under way to reachable members, above all releases; then stops. */
+    /** Waits a moment for what is under way to members that may answer, above all releases; then stops. */
     @Override
     public void close() {
         Running running = this.running;

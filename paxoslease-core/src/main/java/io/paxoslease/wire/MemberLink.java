@@ -346,20 +346,25 @@ final class MemberLink {
 
     private void note(Verdict verdict, boolean timedOut, long number) {
         AnswerFrame answer = verdict.answer();
-        reachable = answer != null;
         refused = verdict.kind() == Verdict.Kind.REFUSED;
-        problem = verdict.problem();
+        boolean counts = answer != null || refused || number > newestInLoss;
         if (answer != null) {
             state = answer.acceptor();
             newestAnswered = Math.max(newestAnswered, number);
             failures = 0;
-        } else if (refused || number > newestInLoss) {
+        } else if (counts) {
             newestInLoss = sequence;
             failures++;
-        } else {
+        }
+        boolean laterOnesTell = reachable && answer == null && !refused && failures <= 1 && number < newestInLoss;
+        if (!laterOnesTell) {
+            reachable = answer != null;
+            problem = verdict.problem();
+        }
+        if (!counts) {
             return;
         }
-        String current = timedOut ? TIME_OUT : problem;
+        String current = timedOut ? TIME_OUT : verdict.problem();
         lasting = Objects.equals(reason, current) ? lasting + 1 : 1;
         reason = current;
     }
@@ -412,11 +417,11 @@ final class MemberLink {
                 : idleNanos;
     }
 
-    /** Blocks until nothing waits or is under way, unless the member is not reachable; in real time. */
+    /** Blocks until nothing waits or is under way, unless the member never answered or does no more; in real time. */
     synchronized void awaitIdle(long atMostNanos) {
         long endNanos = System.nanoTime() + atMostNanos;
         long leftNanos;
-        while (reachable && !isIdle() && (leftNanos = endNanos - System.nanoTime()) > 0) {
+        while (mayAnswer() && !isIdle() && (leftNanos = endNanos - System.nanoTime()) > 0) {
             try {
                 TimeUnit.NANOSECONDS.timedWait(this, leftNanos);
             } catch (InterruptedException interrupt) {
@@ -424,6 +429,10 @@ final class MemberLink {
                 return;
             }
         }
+    }
+
+    private boolean mayAnswer() {
+        return newestAnswered > 0 && !refused && failures < FAILURES_BEFORE_NEWS;
     }
 
     private boolean isIdle() {

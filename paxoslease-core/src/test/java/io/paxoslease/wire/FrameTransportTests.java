@@ -619,10 +619,54 @@ class FrameTransportTests {
             send("b");
             beginsAfter(Duration.ofMillis(5));
             answer(PEER);
-            lost.reply().completeExceptionally(new IOException("reset"));
-            thread.runAll();
+            fail(lost);
             assertThat(told).containsExactly("1 answered b", "1 unanswered a");
             assertThat(status().reachable()).isTrue();
+        }
+
+        /** Else the health of a cell would go down for a moment with one connection to each member. */
+        @Test
+        void aLostFrameSaysNothingYetOfAMemberThatMayAnswerALaterOne() {
+            connectFarAway();
+            send("a");
+            Held lost = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            Held later = channel.take(PEER);
+            fail(lost);
+            assertThat(status().reachable()).isTrue();
+            assertThat(status().problem()).isNull();
+            fail(later);
+            assertThat(status().reachable()).isFalse();
+            assertThat(status().problem()).isEqualTo("reset");
+        }
+
+        /** As where each frame that fails at once makes room for another, while one hangs. */
+        @Test
+        void twoFailuresSaySomethingThoughALaterFrameIsUnderWay() {
+            connectFarAway();
+            send("a");
+            Held first = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            Held hangs = channel.take(PEER);
+            fail(first);
+            send("c");
+            beginsAfter(Duration.ofMillis(5));
+            Held third = channel.take(PEER);
+            send("d");
+            beginsAfter(Duration.ofMillis(20));
+            assertThat(status().reachable()).isTrue();
+            fail(third);
+            assertThat(status().reachable()).isFalse();
+            reply(hangs);
+            assertThat(status().reachable()).isTrue();
+            answer(PEER);
+        }
+
+        private void fail(Held lost) {
+            lost.reply().completeExceptionally(new IOException("reset"));
+            thread.runAll();
         }
 
         /** It doubles once. */

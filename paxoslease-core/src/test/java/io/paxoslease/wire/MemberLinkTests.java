@@ -92,6 +92,38 @@ class MemberLinkTests {
         closing.join();
     }
 
+    /** One lost frame is nothing: what is sent next may well be answered. */
+    @Test
+    @Timeout(60)
+    void whoClosesWaitsForAMemberThatFailedOnce() throws Exception {
+        answer(begin());
+        link.end(begin(), Verdict.lost("reset"), false, now);
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        Thread closing = closing();
+        answer(begin());
+        closing.join();
+    }
+
+    @Test
+    @Timeout(60)
+    void whoClosesDoesNotWaitForAMemberThatIsGone() {
+        answer(begin());
+        for (int i = 0; i < 3; i++) {
+            link.end(begin(), Verdict.lost("reset"), false, now);
+        }
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        awaitIdle();
+    }
+
+    @Test
+    @Timeout(60)
+    void whoClosesDoesNotWaitForAMemberThatDoesNotFit() {
+        answer(begin());
+        link.end(begin(), Verdict.refused("on purpose"), false, now);
+        link.offer(List.of(new ReleaseRequest("a", new Ballot(1, Samples.NODE_1))));
+        awaitIdle();
+    }
+
     @Test
     @Timeout(60)
     void whoClosesDoesNotWaitForAMemberThatIsNotReachable() {
