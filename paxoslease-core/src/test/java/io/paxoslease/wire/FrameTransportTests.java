@@ -624,6 +624,44 @@ class FrameTransportTests {
             assertThat(status().reachable()).isTrue();
         }
 
+        /** As where a packet is lost on a way of half a millisecond, or one of the member's threads stands still. */
+        @Test
+        void aFrameThatTooManyPassedIsSentOnceMoreAfterAHello() {
+            connect();
+            reply(passByTooMany());
+            assertThat(channel.underWay(PEER).decoded().hello()).isNotNull();
+            answer(PEER);
+            answer(PEER);
+            assertThat(told).containsExactly("1 answered late");
+        }
+
+        @Test
+        void aFrameThatTooManyPassedIsLostWhereThereAreSecrets() {
+            useSecrets();
+            reply(passByTooMany());
+            assertThat(told).containsExactly("1 unanswered late");
+            assertThat(status().reachable()).isTrue();
+            send("a");
+            transport.flush();
+            answer(PEER);
+            assertThat(told).endsWith("1 answered a");
+        }
+
+        private Held passByTooMany() {
+            waitForAnswer();
+            send("late");
+            Held passed = begin();
+            for (int i = 0; i < 64; i++) {
+                advance(Duration.ofMillis(5));
+                send("a");
+                Held passing = begin();
+                advance(ROUND_TRIP);
+                reply(passing);
+            }
+            told.clear();
+            return passed;
+        }
+
         /** Else the health of a cell would go down for a moment with one connection to each member. */
         @Test
         void aLostFrameSaysNothingYetOfAMemberThatMayAnswerALaterOne() {
