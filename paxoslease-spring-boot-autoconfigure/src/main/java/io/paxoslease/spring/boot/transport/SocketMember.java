@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
 final class SocketMember {
 
     static final int MAX_CONNECTIONS = 4;
+    /** With that of the connection that is late. */
+    static final int MAX_HANDSHAKES = MAX_CONNECTIONS + 1;
+
     static final int MAX_WAITING = 64;
 
     /**
@@ -55,7 +58,7 @@ final class SocketMember {
 
     private final List<SocketConnection> connections = new ArrayList<>();
     private final ArrayDeque<SocketConnection> idle = new ArrayDeque<>();
-    private final Semaphore calculations = new Semaphore(MAX_CONNECTIONS);
+    private final Semaphore calculations = new Semaphore(MAX_HANDSHAKES);
     private final Queue<Exchange> unresolved = new ArrayDeque<>();
     private final Queue<Exchange> waiting = new ArrayDeque<>();
     private boolean resolving;
@@ -255,7 +258,7 @@ final class SocketMember {
     void calculate(Runnable calculation, Runnable giveBack) {
         // A connection that is given up meanwhile leaves its slot, not its thread.
         if (!calculations.tryAcquire()) {
-            throw new RejectedExecutionException("handshakes of the " + MAX_CONNECTIONS + " connections before go on");
+            throw new RejectedExecutionException("handshakes of the " + MAX_HANDSHAKES + " connections before go on");
         }
         try {
             channel.resolver().execute(() -> {
@@ -317,7 +320,9 @@ final class SocketMember {
             drop(connection);
             fail(exchange, url.answeredWith(unacceptable));
         } catch (SSLException untrusted) {
-            metStranger(connection);
+            if (!isForWantOfThreads(untrusted)) {
+                metStranger(connection);
+            }
             drop(connection);
             fail(exchange, url.notTrusted(untrusted));
         } catch (IOException lost) {
@@ -347,6 +352,12 @@ final class SocketMember {
         if (!frame && reply.status() != FrameChannels.NOT_ACCEPTED) {
             metStranger(connection);
         }
+    }
+
+    /** It says nothing of the member, then. */
+    private static boolean isForWantOfThreads(SSLException noHandshake) {
+        Throwable cause = noHandshake.getCause();
+        return cause instanceof RejectedExecutionException || cause instanceof OutOfMemoryError;
     }
 
     private void metStranger(SocketConnection connection) {

@@ -1528,7 +1528,7 @@ class SocketFrameChannelTests {
             }
             SocketMember member = new SocketMember(
                     channel, new HttpProtocol(MemberUrl.of("n2", url, "/paxoslease"), MAX_RESPONSE, () -> null));
-            for (int i = 0; i <= SocketMember.MAX_CONNECTIONS; i++) {
+            for (int i = 0; i <= SocketMember.MAX_HANDSHAKES; i++) {
                 assertThatExceptionOfType(RejectedExecutionException.class)
                         .isThrownBy(() -> member.calculate(() -> {}, () -> {}))
                         .withMessageNotContaining("handshakes");

@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -579,13 +581,83 @@ class TcpFrameChannelTests {
             await().atMost(Duration.ofNanos(LONG))
                     .until(() ->
                             failure(send(channel, new byte[10], SHORT / 4)).contains("too many handshakes at once"));
-            assertThat(asked).hasValue(SocketMember.MAX_CONNECTIONS);
+            assertThat(asked).hasValue(SocketMember.MAX_HANDSHAKES);
             answered.countDown();
             // The threads that waited still have to end.
             await().atMost(Duration.ofNanos(LONG))
                     .until(() -> send(channel, new byte[10], LONG)
                             .handle((reply, failure) -> failure == null)
                             .get());
+        }
+
+        /** As many as may be new at once. */
+        @Test
+        void aLateHandshakeKeepsNoOtherOut() throws Exception {
+            Path key = TestCertificates.keyStore(directory, "localhost");
+            String url =
+                    "tls://localhost:" + echo(TestCertificates.context(key), 0).port();
+            CountDownLatch answered = new CountDownLatch(1);
+            CountDownLatch asked = new CountDownLatch(SocketMember.MAX_CONNECTIONS + 1);
+            SSLContext context = TestCertificates.context(key, new EngineTrust(engine -> {
+                asked.countDown();
+                awaitUninterruptibly(answered);
+            }));
+            SocketFrameChannel channel = channel(url, context);
+            assertThat(failure(send(channel, new byte[10], SHORT))).startsWith("no ");
+            List<CompletableFuture<FrameReply>> others = new ArrayList<>();
+            for (int i = 0; i < SocketMember.MAX_CONNECTIONS; i++) {
+                others.add(send(channel, new byte[10], LONG));
+            }
+            assertThat(asked.await(LONG, TimeUnit.NANOSECONDS)).isTrue();
+            answered.countDown();
+            for (CompletableFuture<FrameReply> other : others) {
+                assertThat(other.get().body()).hasSize(10);
+            }
+        }
+
+        /** It is this node that has no room for it: where the name led is as good as before. */
+        @Test
+        void aHandshakeThatFindsNoRoomSaysNothingOfTheMember() throws Exception {
+            Path key = TestCertificates.keyStore(directory, "localhost");
+            URI url = URI.create(
+                    "tls://localhost:" + echo(TestCertificates.context(key), 0).port());
+            CountDownLatch answered = new CountDownLatch(1);
+            SSLContext context =
+                    TestCertificates.context(key, new EngineTrust(engine -> awaitUninterruptibly(answered)));
+            AtomicBoolean unknown = new AtomicBoolean();
+            SocketFrameChannel channel = FrameChannels.create("test", Map.of(), "", MAX_RESPONSE, () -> context);
+            closeables.add(0, channel);
+            TcpProtocol frames = new TcpProtocol(MemberUrl.ofSocket("n2", url), MAX_RESPONSE, () -> context);
+            channel.add("n2", new Protocol(frames.url, MAX_RESPONSE, () -> context) {
+                @Override
+                List<InetAddress> addresses() throws UnknownHostException {
+                    if (unknown.get()) {
+                        throw new UnknownHostException();
+                    }
+                    return super.addresses();
+                }
+
+                @Override
+                String[] tlsVersions(SSLContext trusted) {
+                    return frames.tlsVersions(trusted);
+                }
+
+                @Override
+                ByteBuffer request(byte[] frame) {
+                    return frames.request(frame);
+                }
+
+                @Override
+                ReplyParser newParser() {
+                    return frames.newParser();
+                }
+            });
+            await().atMost(Duration.ofNanos(LONG))
+                    .until(() ->
+                            failure(send(channel, new byte[10], SHORT / 4)).contains("too many handshakes at once"));
+            unknown.set(true);
+            assertThat(failure(send(channel, new byte[10], LONG))).contains("too many handshakes at once");
+            answered.countDown();
         }
 
         @Test
