@@ -134,12 +134,28 @@ final class GuardedMethods {
         if (found == null && !specific.equals(method)) {
             found = findOn(method);
         }
-        if (found == null) {
-            // It may be inherited from a class that knows nothing of the interface.
-            Method ofInterface = ClassUtils.getInterfaceMethodIfPossible(specific, targetClass);
-            found = ofInterface.equals(specific) ? null : findOn(ofInterface);
+        return found != null || targetClass == null ? found : findOnInterfaces(specific, targetClass);
+    }
+
+    /** It may be inherited from a class that knows nothing of the interface. */
+    private static @Nullable MergedAnnotation<LeaderOnly> findOnInterfaces(Method specific, Class<?> targetClass) {
+        for (Class<?> each : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
+            for (Method candidate : each.getMethods()) {
+                if (isImplementedBy(specific, candidate, targetClass)) {
+                    MergedAnnotation<LeaderOnly> found = findOn(candidate);
+                    if (found != null) {
+                        return found;
+                    }
+                }
+            }
         }
-        return found;
+        return null;
+    }
+
+    /** Whether a method of a class is what runs where one of an interface is called, be its parameters more general. */
+    static boolean isImplementedBy(Method specific, Method ofInterface, Class<?> targetClass) {
+        return ofInterface.getName().equals(specific.getName())
+                && AopUtils.getMostSpecificMethod(ofInterface, targetClass).equals(specific);
     }
 
     /** Whether the method itself is annotated, not just its class. */

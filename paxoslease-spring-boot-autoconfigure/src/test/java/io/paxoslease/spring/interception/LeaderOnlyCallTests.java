@@ -420,6 +420,52 @@ class LeaderOnlyCallTests {
         }
     }
 
+    interface Handler<T> {
+        String unguarded(T message);
+
+        @LeaderOnly("orders")
+        String handle(T message);
+    }
+
+    interface AlsoHandling {
+        String handle(String message);
+    }
+
+    static class HandlesStrings implements AlsoHandling {
+        public String unguarded(String message) {
+            return message;
+        }
+
+        @Override
+        public String handle(String message) {
+            return message;
+        }
+    }
+
+    static class InheritsFromAnotherInterface extends HandlesStrings implements AlsoHandling, Handler<String> {}
+
+    /** Its parameter is another one there, and the first interface that has such a method says nothing. */
+    @Test
+    void findsTheAnnotationOnAGenericInterfaceWhoseMethodIsInherited() {
+        for (String proxyTargetClass : List.of("true", "false")) {
+            FakeLeases own = new FakeLeases();
+            Guarded.context(own)
+                    .withBean(InheritsFromAnotherInterface.class)
+                    .withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
+                    .run(context -> {
+                        @SuppressWarnings("unchecked")
+                        Handler<String> handler = context.getBean(Handler.class);
+                        AlsoHandling also = context.getBean(AlsoHandling.class);
+                        assertThat(handler.handle("a")).isNull();
+                        assertThat(also.handle("a")).isNull();
+                        assertThat(handler.unguarded("a")).isEqualTo("a");
+                        own.lead("orders");
+                        assertThat(handler.handle("a")).isEqualTo("a");
+                        assertThat(also.handle("a")).isEqualTo("a");
+                    });
+        }
+    }
+
     static class Implementation implements Contract {
         @Override
         public String run() {
