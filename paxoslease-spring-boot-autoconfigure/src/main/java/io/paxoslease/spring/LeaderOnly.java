@@ -39,6 +39,7 @@ import org.springframework.core.annotation.AliasFor;
  *   <li>what Spring calls on the object itself: {@code @PostConstruct}, {@code @PreDestroy}, {@code InitializingBean},
  *       {@code DisposableBean}, init and destroy methods of a {@code @Bean};
  *   <li>what Camel calls on the object itself: methods with {@code @Consume};
+ *   <li>beans behind an object that hides the annotation, which another {@code BeanPostProcessor} made, and those handed out while they are made;
  *   <li>what is called once, before a node can lead: Spring Boot's runners, {@code SmartInitializingSingleton},
  *       {@code SmartLifecycle.start} where it starts by itself, a {@code @Scheduled} task that runs once without a delay, listeners of
  *       {@code ContextRefreshedEvent}, {@code WebServerInitializedEvent}, {@code ApplicationStartedEvent} and {@code ApplicationReadyEvent};

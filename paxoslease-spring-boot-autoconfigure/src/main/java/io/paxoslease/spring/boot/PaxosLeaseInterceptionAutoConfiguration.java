@@ -2,6 +2,7 @@ package io.paxoslease.spring.boot;
 
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.spring.interception.FirstLook;
 import io.paxoslease.spring.interception.GuardedLeases;
 import io.paxoslease.spring.interception.LeaderOnlyBeanPostProcessor;
 import io.paxoslease.spring.interception.LeaderOnlyRegistry;
@@ -35,10 +36,17 @@ public final class PaxosLeaseInterceptionAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static FirstLook paxosLeaseFirstLook() {
+        return new FirstLook();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LeaderOnlyBeanPostProcessor paxosLeaseLeaderOnlyBeanPostProcessor(
             Environment environment,
             ObjectProvider<LeaderOnlyRegistry> registry,
-            ObjectProvider<GuardedLeases> leases) {
-        return new LeaderOnlyBeanPostProcessor(environment, registry, leases);
+            ObjectProvider<GuardedLeases> leases,
+            FirstLook firstLook) {
+        return new LeaderOnlyBeanPostProcessor(environment, registry, leases, firstLook);
     }
 }

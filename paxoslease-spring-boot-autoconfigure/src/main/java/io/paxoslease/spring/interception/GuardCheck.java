@@ -7,6 +7,7 @@ import java.lang.reflect.Proxy;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -163,6 +164,30 @@ final class GuardCheck {
         checked.add(check);
     }
 
+    /** Fails if what another post-processor has put in the place of a bean guards less than the class of the bean asks for. */
+    void requireNotHidden(Object bean, String beanName, Class<?> made) {
+        for (Method method : methodsOf(made, method -> methods.isGuarded(method, made))) {
+            boolean asked = GuardedMethods.isAnnotated(method) || isOnInterface(method, bean, made);
+            if (!(bean instanceof Advised advised && advised.indexOf(guard) >= 0)
+                    || (asked && !isGuardedByInterface(method, advised, made))) {
+                throw GuardedMethods.unguardable(
+                        method,
+                        beanName,
+                        "another BeanPostProcessor has put an object of " + AopUtils.getTargetClass(bean)
+                                + " in its place, which hides the annotation",
+                        "Annotate the method of the interface, or have that post-processor make its proxies with Spring's"
+                                + " ProxyFactory, or in postProcessAfterInitialization and without Ordered, so that it comes later.");
+            }
+        }
+    }
+
+    private boolean isGuardedByInterface(Method method, Advised bean, Class<?> made) {
+        return Stream.of(bean.getProxiedInterfaces())
+                .flatMap(each -> Stream.of(each.getMethods()))
+                .anyMatch(each -> GuardedMethods.isImplementedBy(method, each, made)
+                        && methods.isGuarded(each, bean.getTargetClass()));
+    }
+
     private boolean hasBean(String name) {
         ConfigurableListableBeanFactory factory = definitions;
         return factory != null && factory.containsBean(name);
@@ -284,10 +309,7 @@ final class GuardCheck {
     private static boolean isOnInterface(Method method, Object bean, Class<?> type) {
         for (Class<?> each : ClassUtils.getAllInterfaces(bean)) {
             for (Method candidate : each.getMethods()) {
-                if (candidate.getName().equals(method.getName())
-                        && (candidate.equals(method)
-                                || AopUtils.getMostSpecificMethod(candidate, type)
-                                        .equals(method))) {
+                if (candidate.equals(method) || GuardedMethods.isImplementedBy(method, candidate, type)) {
                     return true;
                 }
             }

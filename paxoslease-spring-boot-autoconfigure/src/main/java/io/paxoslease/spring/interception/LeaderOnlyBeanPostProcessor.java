@@ -40,7 +40,8 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
     private final transient Environment environment;
     private final transient ObjectProvider<LeaderOnlyRegistry> registry;
     private final transient ObjectProvider<GuardedLeases> leases;
-    private final transient Candidates candidates = new Candidates();
+    private final transient FirstLook firstLook;
+    private final transient Candidates candidates;
     private transient @Nullable GuardCheck check;
     private transient @Nullable GuardedLeases guardedLeases;
 
@@ -50,14 +51,18 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
      * @param environment tells the default lease and the kind of proxies
      * @param registry where the names of leases go
      * @param leases decides about the calls
+     * @param firstLook knows what beans were before other post-processors had them
      */
     public LeaderOnlyBeanPostProcessor(
             Environment environment,
             ObjectProvider<LeaderOnlyRegistry> registry,
-            ObjectProvider<GuardedLeases> leases) {
+            ObjectProvider<GuardedLeases> leases,
+            FirstLook firstLook) {
         this.environment = environment;
         this.registry = registry;
         this.leases = leases;
+        this.firstLook = firstLook;
+        this.candidates = firstLook.candidates();
         setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
         // Before the post-processors that hand beans to the containers of message listeners.
         setOrder(Ordered.LOWEST_PRECEDENCE - 100);
@@ -117,8 +122,24 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
         return bean;
     }
 
+    /** Whoever gets the bean while it is being made would call it without its guard. */
+    @Override
+    public Object getEarlyBeanReference(Object bean, String beanName) {
+        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+        if (isEligible(type)) {
+            throw new UnguardableMethodException(
+                    "class " + type.getName(),
+                    beanName,
+                    "another bean asks for it while it is still being made, in a circle of references, and would get it without its"
+                            + " guard",
+                    "Break the circle, or let the other bean ask later (@Lazy, ObjectProvider).");
+        }
+        return bean;
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> made = firstLook.takeMade(beanName);
         Advisor guard = advisor;
         if (guard == null || bean instanceof AopInfrastructureBean) {
             return bean;
@@ -141,6 +162,9 @@ public final class LeaderOnlyBeanPostProcessor extends AbstractBeanFactoryAwareA
                     check().requireGuarded(guarded, beanName, type);
                 }
             }
+        }
+        if (made != null && !made.isAssignableFrom(targetClass)) {
+            check().requireNotHidden(guarded, beanName, made);
         }
         return guarded;
     }

@@ -1,0 +1,353 @@
+package io.paxoslease.spring.interception;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.paxoslease.spring.LeaderOnly;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
+
+/** No annotated method of a bean runs without its guard unless something says so. */
+class FirstLookTests {
+
+    private final FakeLeases leases = new FakeLeases();
+
+    interface Job {
+        void work();
+    }
+
+    record Order() {}
+
+    static class Worker implements Job {
+        final List<String> done = new CopyOnWriteArrayList<>();
+
+        @Override
+        @LeaderOnly("work")
+        public void work() {
+            done.add("work");
+        }
+
+        @EventListener
+        @LeaderOnly("work")
+        public void on(Order order) {
+            done.add("order");
+        }
+
+        List<String> done() {
+            return done;
+        }
+    }
+
+    // What stands in front of a bean.
+
+    private abstract static class InFront implements BeanPostProcessor, PriorityOrdered {
+        abstract Object inFrontOf(Job job);
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String beanName) {
+            return bean instanceof Job job ? inFrontOf(job) : bean;
+        }
+
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    static class PlainProxies extends InFront {
+        @Override
+        Object inFrontOf(Job job) {
+            return Proxy.newProxyInstance(
+                    Job.class.getClassLoader(),
+                    job.getClass().getInterfaces(),
+                    (proxy, method, arguments) -> method.invoke(job, arguments));
+        }
+    }
+
+    static class OpaqueProxies extends InFront {
+        @Override
+        Object inFrontOf(Job job) {
+            ProxyFactory factory = new ProxyFactory(job);
+            factory.setOpaque(true);
+            return factory.getProxy();
+        }
+    }
+
+    record Decorated(Job job) implements Job {
+        @Override
+        public void work() {
+            job.work();
+        }
+    }
+
+    static class Decorators extends InFront {
+        @Override
+        Object inFrontOf(Job job) {
+            return new Decorated(job);
+        }
+    }
+
+    static class EarlyDecorators implements BeanPostProcessor {
+        @Override
+        public Object postProcessBeforeInitialization(Object bean, String beanName) {
+            return bean instanceof Job job ? new Decorated(job) : bean;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {PlainProxies.class, OpaqueProxies.class, Decorators.class, EarlyDecorators.class})
+    void refusesWhatHidesTheAnnotations(Class<?> inFront) {
+        Guarded.context(leases)
+                .withUserConfiguration(inFront, Worker.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("in its place, which hides the annotation"));
+    }
+
+    static class WorkerFactory implements FactoryBean<Job> {
+        @Override
+        public Job getObject() {
+            return new Worker();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Job.class;
+        }
+    }
+
+    /** Spring tells nothing of those before they are initialized. */
+    @Test
+    void refusesWhatHidesTheAnnotationsOfWhatAFactoryMakes() {
+        Guarded.context(leases)
+                .withUserConfiguration(PlainProxies.class, WorkerFactory.class)
+                .run(context -> assertThatThrownBy(() -> context.getBean(Job.class))
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("FirstLookTests$Worker."));
+    }
+
+    interface AnnotatedJob extends Job {
+        @Override
+        @LeaderOnly("work")
+        void work();
+    }
+
+    @LeaderOnly("work")
+    static class BehindTheInterface implements AnnotatedJob {
+        static final List<String> DONE = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void work() {
+            DONE.add("work");
+        }
+
+        public void onNoInterface() {}
+    }
+
+    @Test
+    void guardsAPlainProxyWhoseInterfaceIsAnnotated() {
+        Guarded.context(leases)
+                .withUserConfiguration(PlainProxies.class, BehindTheInterface.class)
+                .run(context -> {
+                    context.getBean(Job.class).work();
+                    assertThat(BehindTheInterface.DONE).isEmpty();
+                    leases.lead("work");
+                    context.getBean(Job.class).work();
+                    assertThat(BehindTheInterface.DONE).containsExactly("work");
+                });
+    }
+
+    interface Other {
+        void other();
+    }
+
+    static class BehindHalfAnInterface extends BehindTheInterface implements Other {
+        @Override
+        @LeaderOnly("work")
+        public void other() {}
+    }
+
+    @Test
+    void refusesAPlainProxyOfWhichOneInterfaceIsAnnotatedAndOneIsNot() {
+        Guarded.context(leases)
+                .withBean(PlainProxiesOfAll.class)
+                .withBean(BehindHalfAnInterface.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("BehindHalfAnInterface.other()"));
+    }
+
+    static class PlainProxiesOfAll extends InFront {
+        @Override
+        Object inFrontOf(Job job) {
+            return Proxy.newProxyInstance(
+                    Job.class.getClassLoader(),
+                    new Class<?>[] {AnnotatedJob.class, Other.class},
+                    (proxy, method, arguments) -> method.invoke(job, arguments));
+        }
+    }
+
+    // What is made before the guards are.
+
+    static class NeedsTheJob implements BeanPostProcessor, Ordered {
+        NeedsTheJob(Job job) {}
+
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    @Configuration
+    static class MakesAPostProcessor {
+        final List<String> done = new CopyOnWriteArrayList<>();
+
+        @Bean
+        BeanFactoryPostProcessor postProcessor() {
+            return factory -> {};
+        }
+
+        @EventListener
+        @LeaderOnly("work")
+        public void on(Order order) {
+            done.add("order");
+        }
+
+        List<String> done() {
+            return done;
+        }
+    }
+
+    @Test
+    void guardsABeanThatAnotherPostProcessorNeeds() {
+        Guarded.context(leases)
+                .withUserConfiguration(NeedsTheJob.class, Worker.class)
+                .run(context -> {
+                    assertThat(context.getBean(LeaderOnlyRegistry.class).leaseNames())
+                            .containsExactly("work");
+                    Worker worker = context.getBean(Worker.class);
+                    worker.work();
+                    context.publishEvent(new Order());
+                    assertThat(worker.done()).isEmpty();
+                    leases.lead("work");
+                    worker.work();
+                    context.publishEvent(new Order());
+                    assertThat(worker.done()).containsExactly("work", "order");
+                });
+    }
+
+    @Test
+    void guardsAConfigurationThatMakesAPostProcessor() {
+        Guarded.context(leases).withUserConfiguration(MakesAPostProcessor.class).run(context -> {
+            context.publishEvent(new Order());
+            MakesAPostProcessor configuration = context.getBean(MakesAPostProcessor.class);
+            assertThat(configuration.done()).isEmpty();
+            leases.lead("work");
+            context.publishEvent(new Order());
+            assertThat(configuration.done()).containsExactly("order");
+        });
+    }
+
+    /** Spring says of each bean that it misses a post-processor where one is counted that is not there. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void leavesSpringsCountOfPostProcessorsAsItIs(CapturedOutput output) {
+        Guarded.context(leases)
+                .withUserConfiguration(Worker.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
+    }
+
+    static class InACircle extends Worker {
+        @Autowired
+        Asking asking;
+    }
+
+    static class Asking {
+        final Job job;
+
+        Asking(ApplicationContext context) {
+            job = context.getBean(Job.class);
+        }
+    }
+
+    static class AskingLater {
+        final ObjectProvider<Job> job;
+
+        AskingLater(ObjectProvider<Job> job) {
+            this.job = job;
+        }
+    }
+
+    static class InNoCircle extends Worker {
+        @Autowired
+        AskingLater asking;
+    }
+
+    /** It would be the bean itself. */
+    @Test
+    void refusesABeanThatIsHandedOutWhileItIsMade() {
+        Guarded.context(leases)
+                .withAllowCircularReferences(true)
+                .withUserConfiguration(InACircle.class, Asking.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(UnguardableMethodException.class)
+                        .hasStackTraceContaining("while it is still being made"));
+        Guarded.context(leases)
+                .withAllowCircularReferences(true)
+                .withUserConfiguration(InNoCircle.class, AskingLater.class)
+                .run(context -> {
+                    context.getBean(AskingLater.class).job.getObject().work();
+                    assertThat(context.getBean(InNoCircle.class).done()).isEmpty();
+                });
+    }
+
+    // What no post-processor of the context sees.
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfAnObjectThatIsRegisteredAsItIs(CapturedOutput output) {
+        Guarded.context(leases)
+                .withInitializer(context -> context.getBeanFactory().registerSingleton("known", new Worker()))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).contains("of bean 'known' (" + Worker.class.getName(), "was registered as an object");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfContextsThatAreNotAutoConfiguredThemselves(CapturedOutput output) {
+        new ApplicationContextRunner()
+                .withBean("above", Worker.class)
+                .run(above -> Guarded.context(leases)
+                        .withBean("own", Worker.class)
+                        .withParent(above)
+                        .run(own -> new ApplicationContextRunner()
+                                .withBean("below", Worker.class)
+                                .withParent(own)
+                                .run(below -> assertThat(below).hasNotFailed())));
+        assertThat(output)
+                .contains("of bean 'above' (", "is of a parent context")
+                .contains("of bean 'below' (", "is of a child context")
+                .doesNotContain("of bean 'own' (");
+    }
+}
