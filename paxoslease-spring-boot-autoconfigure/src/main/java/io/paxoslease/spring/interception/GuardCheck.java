@@ -4,6 +4,7 @@ import io.paxoslease.spring.LeaderOnly.Otherwise;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -193,6 +194,15 @@ final class GuardCheck {
         return factory != null && factory.containsBean(name);
     }
 
+    /** Unless the application says which functions are bound, and names others. */
+    private boolean mayBeBound(String beanName) {
+        ConfigurableListableBeanFactory factory = Objects.requireNonNull(definitions);
+        String named = factory.resolveEmbeddedValue("${spring.cloud.function.definition:}");
+        return named == null
+                || named.isBlank()
+                || List.of(named.trim().split("\\s*[;|,]\\s*")).contains(beanName);
+    }
+
     private void warnOfLosses(GuardedMethod guarded, Method method, String beanName, Class<?> type) {
         if (guarded.otherwise() == Otherwise.SKIP && GuardedMethods.isMessageListener(method)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
@@ -203,10 +213,12 @@ final class GuardCheck {
         }
         if (guarded.otherwise() == Otherwise.SKIP
                 && StartUpCalls.isFunctionOfAFlux(method, type)
-                && hasBean(BINDS_FUNCTIONS)) {
+                && hasBean(BINDS_FUNCTIONS)
+                && mayBeBound(beanName)) {
             LOG.warn("The @LeaderOnly method " + GuardedMethods.describe(method) + " of bean '" + beanName
-                    + "' takes or supplies a Flux. If Spring Cloud Stream binds it, it is called once, for all messages to come, while"
-                    + " the application starts and the guard refuses it: it handles nothing afterwards, also where this node leads."
+                    + "' takes or supplies a Flux. If Spring Cloud Stream binds it, and does not poll it (@PollableBean), it is called once,"
+                    + " for all messages to come, while the application starts and the guard refuses it: it handles nothing afterwards,"
+                    + " also where this node leads."
                     + " Guard a function of single messages, or a method of another bean that it calls for each.");
         }
         if (StartUpCalls.isToldOfAnEnd(method, type)) {

@@ -811,6 +811,19 @@ class StartUpFailureTests {
                 .doesNotContain("TakesSingleMessages", "RefusesAFlux");
     }
 
+    /** The application says which ones are bound. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void doesNotWarnOfFunctionsOfAFluxThatAreNotBound(CapturedOutput output) {
+        Guarded.context(leases)
+                .withBean("org.springframework.cloud.stream.function.FunctionConfiguration", Object.class)
+                .withPropertyValues("spring.cloud.function.definition=other; first|bound ")
+                .withBean("bound", TakesAFlux.class)
+                .withBean("unbound", SuppliesAFlux.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).contains("of bean 'bound' takes or supplies").doesNotContain("SuppliesAFlux");
+    }
+
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void doesNotWarnOfFunctionsOfAFluxElsewhere(CapturedOutput output) {
