@@ -19,6 +19,8 @@ final class LeaseEventListeners extends SimpleApplicationEventMulticaster {
 
     private final ApplicationContext context;
     private List<ApplicationListener<?>> known = List.of();
+    /** Not where the last attempt failed in the middle: for lack of memory, say. */
+    private boolean complete;
 
     LeaseEventListeners(ApplicationContext context) {
         super(context.getAutowireCapableBeanFactory());
@@ -35,10 +37,12 @@ final class LeaseEventListeners extends SimpleApplicationEventMulticaster {
     /** The listeners of an event in the order in which they are to be called. */
     synchronized List<ApplicationListener<?>> of(LeaseEvent event) {
         List<ApplicationListener<?>> current = snapshot();
-        if (!current.equals(known)) {
-            removeApplicationListeners(known::contains);
+        if (!complete || !current.equals(known)) {
+            complete = false;
+            removeApplicationListeners(each -> true);
             current.forEach(this::addApplicationListener);
             known = current;
+            complete = true;
         }
         return List.copyOf(getApplicationListeners(event, ResolvableType.forInstance(event)));
     }
