@@ -59,6 +59,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LeaseNodeTests {
 
     private static final Duration TIME = Duration.ofSeconds(10);
+    private static final String TIMER = "paxoslease-solo-timer";
 
     private final ManualClock clock = new ManualClock();
     private final BlockingQueue<LeaseTransition> transitions = new LinkedBlockingQueue<>();
@@ -67,10 +68,20 @@ class LeaseNodeTests {
     /** Both clocks, moved by hand. */
     private static final class ManualClock implements NodeClock {
         private final AtomicReference<Now> now = new AtomicReference<>(new Now(Long.MAX_VALUE - 5, 1_800_000_000_000L));
+        private volatile @Nullable Now readByTimer;
 
         @Override
         public Now now() {
-            return now.get();
+            Now read = now.get();
+            if (Thread.currentThread().getName().equals(TIMER)) {
+                readByTimer = read;
+            }
+            return read;
+        }
+
+        /** Whether the timer knows what time it is. */
+        boolean isReadByTimer() {
+            return readByTimer == now.get();
         }
 
         void advance(Duration time) {
@@ -166,16 +177,20 @@ class LeaseNodeTests {
             awaitTimerAsleep();
             taken("job");
             assertThat(next().kind()).isEqualTo(Kind.ACQUIRED);
+            // The round of the acquisition has a timer, which must not be what wakes it.
+            clock.advance(Duration.ofSeconds(1));
+            awaitTimerAsleep();
 
             clock.suspend(TIME);
 
             assertTimeout(Duration.ofSeconds(4), () -> assertThat(next().kind()).isEqualTo(Kind.LOST));
         }
 
-        private static void awaitTimerAsleep() {
-            while (Thread.getAllStackTraces().keySet().stream()
-                    .noneMatch(thread -> thread.getName().equals("paxoslease-solo-timer")
-                            && thread.getState() == Thread.State.TIMED_WAITING)) {
+        private void awaitTimerAsleep() {
+            while (!clock.isReadByTimer()
+                    || Thread.getAllStackTraces().keySet().stream()
+                            .noneMatch(thread -> thread.getName().equals(TIMER)
+                                    && thread.getState() == Thread.State.TIMED_WAITING)) {
                 Thread.onSpinWait();
             }
         }
