@@ -97,7 +97,7 @@ final class Campaigner {
             candidacy.claims.add(claim);
             claim.resigned = true;
             claim.restEndsNanos = now.nanos() + patience.restNanos(claim.leaseNanos);
-            next(candidacy, true, now, out);
+            next(candidacy, now, out);
         }
     }
 
@@ -319,15 +319,22 @@ final class Campaigner {
 
     // The life of a candidacy.
 
-    /** Begins to seek for the first claim, at once unless a hint says that it would be in vain. */
+    /**
+     * Begins to seek for the first claim, at once unless a hint says that it would be in vain, or this node gave the lease up just now and other nodes
+     * are to have their turn.
+     */
     private void seek(Candidacy candidacy, Now now, Output out) {
         Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
         Hint hint = candidacy.hint;
+        long turn = claim.kind == Claim.Kind.ONCE ? 0 : rivals.turnNanos(candidacy.resource, now);
         if (claim.kind != Claim.Kind.ONCE && hint != null && !hint.isPast(now)) {
             awaitFreedom(candidacy, hint);
         } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
             await(candidacy, claim.restEndsNanos);
+        } else if (turn > 0) {
+            candidacy.lastReason = TAKEN_HERE;
+            await(candidacy, now.nanos() + turn);
         } else {
             candidacy.lastReason = Candidacy.NO_ANSWER;
             tryNow(candidacy, State.TRYING, now, out);
@@ -387,28 +394,20 @@ final class Campaigner {
 
     private void end(Candidacy candidacy, Claim claim, Now now, Output out) {
         boolean first = candidacy.claims.peek() == claim;
-        boolean held = claim.tenure != null;
         if (first) {
             release(candidacy, now, out);
         }
         candidacy.claims.remove(claim);
         timers.cancel(claim);
         if (first) {
-            next(candidacy, held, now, out);
+            next(candidacy, now, out);
         }
     }
 
-    /** The next claim begins to seek, at once unless a claim before it gave the lease up and other nodes are to have their turn. */
-    private void next(Candidacy candidacy, boolean released, Now now, Output out) {
-        if (candidacy.claims.isEmpty()) {
-            return;
-        }
-        timers.cancel(candidacy.firstClaim());
-        long turn = released ? rivals.turnNanos(candidacy.resource, now) : 0;
-        if (turn > 0) {
-            candidacy.lastReason = TAKEN_HERE;
-            await(candidacy, now.nanos() + turn);
-        } else {
+    /** The next claim begins to seek. */
+    private void next(Candidacy candidacy, Now now, Output out) {
+        if (!candidacy.claims.isEmpty()) {
+            timers.cancel(candidacy.firstClaim());
             seek(candidacy, now, out);
         }
     }
@@ -452,7 +451,7 @@ final class Campaigner {
         } else if (effect instanceof Effect.Lost lost) {
             onLost(candidacy, lost.tenure(), now, out);
         } else if (effect instanceof Effect.Released released) {
-            onReleased(candidacy, released.tenure(), out);
+            onReleased(candidacy, released.tenure(), now, out);
         } else if (effect instanceof Effect.Abandoned abandoned) {
             onAbandoned(candidacy, abandoned.outcome(), now, out);
         }
@@ -517,7 +516,8 @@ final class Campaigner {
         }
     }
 
-    private void onReleased(Candidacy candidacy, Tenure tenure, Output out) {
+    private void onReleased(Candidacy candidacy, Tenure tenure, Now now, Output out) {
+        rivals.onReleased(candidacy.resource, now);
         Claim claim = candidacy.firstClaim();
         out.notices.add(new Notice.Released(claim, tenure));
         claim.tenure = null;

@@ -293,6 +293,8 @@ class AskingAMajorityTests {
                 if (!holder.equals(waiting)) {
                     learnsWhomToAsk(holder);
                     learnsWhomToAsk(waiting);
+                    // Others who asked before have their turn.
+                    pass(20);
                     Lease lease = takes(holder);
                     assertThat(heard).hasSize(1);
                     FutureTask<Lease> answer = waits(waiting);

@@ -324,6 +324,39 @@ class LeaseEngineTests {
             isTakenAfterTheTurn(second, KEPT);
         }
 
+        /** One thread that took a lease again as soon as it had given it back kept it from all others for as long as it went on. */
+        @Test
+        void letsOthersHaveTheirTurnWhereTheNextClaimComesAfterTheRelease() {
+            take(first);
+            engine.onRival("r", at(1));
+            engine.withdraw(first, at(KEPT), out);
+            engine.submit(second, at(KEPT), out);
+            deliver(at(KEPT));
+            assertThat(second.tenure).isNull();
+            isTakenAfterTheTurn(second, KEPT);
+        }
+
+        @Test
+        void letsNobodyFirstWhereTheNextClaimComesAfterTheTurnOfOthers() {
+            take(first);
+            engine.onRival("r", at(1));
+            engine.withdraw(first, at(KEPT), out);
+            engine.submit(second, at(KEPT + TURN), out);
+            deliver(at(KEPT + TURN));
+            assertThat(second.tenure).isNotNull();
+        }
+
+        @Test
+        void letsNobodyFirstWhereTheNextClaimWaitsForNobody() {
+            Claim once = Claim.once("r", LEASE, 10 * LEASE);
+            take(first);
+            engine.onRival("r", at(1));
+            engine.withdraw(first, at(KEPT), out);
+            engine.submit(once, at(KEPT), out);
+            deliver(at(KEPT));
+            assertThat(once.tenure).isNotNull();
+        }
+
         /** There was no release that others wait for. */
         @Test
         void letsNobodyFirstWhereAClaimEndsWithoutTheLease() {
