@@ -69,7 +69,8 @@ enum Happening {
     STOP,
     STOP_OF_OWNER,
     TENURE_AFTER_STOP,
-    EXTENSION_AFTER_STOP;
+    EXTENSION_AFTER_STOP,
+    HANDOVER;
 
     /** Only in lives in which nodes stop in good order. */
     static final Set<Happening> OF_STOPS = EnumSet.range(STOP, EXTENSION_AFTER_STOP);

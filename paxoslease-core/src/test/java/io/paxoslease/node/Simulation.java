@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -63,6 +64,9 @@ final class Simulation {
     /** From this seed on nodes also stop in good order, and the next process of a node may have its port before the one before it has ended. */
     static final long FIRST_SEED_OF_STOPS = 100_000_000;
 
+    /** From this seed on lives are brief as well, without stops, and {@link Handovers} follow the trouble. */
+    static final long FIRST_SEED_OF_HANDOVERS = 200_000_000;
+
     private static final int TOGGLES = 5;
     private static final int FAULTS = 10;
 
@@ -73,19 +77,19 @@ final class Simulation {
     private final BitSet omitted;
     private final Consumer<String> log;
     private final Dice network;
-    private final int members;
+    final int members;
     private final int resources;
-    private final String[] names;
-    private final long maxLeaseNanos;
-    private final double drift;
+    final String[] names;
+    final long maxLeaseNanos;
+    final double drift;
     private final boolean wallClocksAgree;
-    private final long roundTimeoutNanos;
-    private final long usualDelayNanos;
+    final long roundTimeoutNanos;
+    final long usualDelayNanos;
     private final long troubleEndsNanos;
-    private final Cell cell;
+    final Cell cell;
     private final Cell otherCell;
     /** Members that are lost when trouble ends, and stay so; the others are a majority. */
-    private final BitSet lost = new BitSet();
+    final BitSet lost = new BitSet();
 
     private double loss;
     private double duplication;
@@ -96,20 +100,25 @@ final class Simulation {
     private final Wire wire;
 
     // The world.
-    private final Host[] hosts;
+    final Host[] hosts;
     /** Processes that gave up their port and have not ended: each is a host of its own on the machine of the one whose port it had. */
     private final List<Host> stopping = new ArrayList<>();
 
-    private final boolean[][] cut;
+    final boolean[][] cut;
     private final List<Planned> plan = new ArrayList<>();
     private final EventQueue queue = new EventQueue();
     private long trueNanos;
     private boolean calm;
 
+    /** Where leases change hands: how long a message takes from each host to each other; null where that varies. */
+    long[][] waysNanos;
+
+    private Handovers handovers;
+
     // What is observed.
     private final long[] happened = new long[Happening.values().length];
-    private final Tenure[] lastTenure;
-    private final int[] lastOwner;
+    final Tenure[] lastTenure;
+    final int[] lastOwner;
     private final long[] livesAtLastTenure;
     private final Map<Ballot, Long> livesAtProposal = new HashMap<>();
     private final boolean[] tenuredWhenCalm;
@@ -172,6 +181,7 @@ final class Simulation {
 
         final long[] promised;
         final long bornNanos;
+        final boolean oneRoundTrip;
         PeerRequests peers;
 
         /** Whether it gave up all its leases, and its vote, because of a defect. */
@@ -199,6 +209,7 @@ final class Simulation {
                 Acceptor role,
                 BallotSequence ballots,
                 int names,
+                boolean oneRoundTrip,
                 long born) {
             this.host = host;
             this.cell = host.cell;
@@ -209,6 +220,7 @@ final class Simulation {
             this.role = role;
             this.acceptor = role == null ? null : new LocalAcceptor(role, ballots, Runnable::run);
             this.promised = new long[names];
+            this.oneRoundTrip = oneRoundTrip;
             this.bornNanos = born;
         }
     }
@@ -364,7 +376,7 @@ final class Simulation {
             while (kind < weights.length - 1 && (draw -= weights[kind]) >= 0) {
                 kind++;
             }
-            if (seed >= FIRST_SEED_OF_STOPS && dice.chance(0.5)) {
+            if (seed >= FIRST_SEED_OF_STOPS && seed < FIRST_SEED_OF_HANDOVERS && dice.chance(0.5)) {
                 planStop(dice, dice.nextLong(troubleEndsNanos));
             } else {
                 planFault(dice, kind, dice.nextLong(troubleEndsNanos));
@@ -639,7 +651,7 @@ final class Simulation {
         life.claims.clear();
     }
 
-    private void restart(Host host) {
+    void restart(Host host) {
         if ((host.life == null || host.life.failed) && !(calm && lost.get(host.index))) {
             boot(host);
         }
@@ -766,6 +778,12 @@ final class Simulation {
             }
             if (violation == null) {
                 checkLiveness();
+            }
+            if (violation == null && seed >= FIRST_SEED_OF_HANDOVERS) {
+                // What was sent while there was trouble has arrived, and what it led to has ended.
+                runUntil(troubleEndsNanos + (long) (5 * maxLeaseNanos / (1 - drift)));
+                handovers = new Handovers(this, new Dice(seed * 0x9e6c63d0876a9a47L + 4));
+                handovers.run();
             }
             end();
         } catch (RuntimeException impossible) {
@@ -905,11 +923,19 @@ final class Simulation {
         }
     }
 
-    private void runUntil(long end) {
+    void runUntil(long end) {
+        runUntil(end, () -> false);
+    }
+
+    /** Until then, or until something has come true. */
+    void runUntil(long end, BooleanSupplier done) {
         while (queue.nextAt() <= end && violation == null) {
             trueNanos = queue.nextAt();
             events++;
             queue.poll().run();
+            if (done.getAsBoolean()) {
+                return;
+            }
         }
         trueNanos = Math.max(trueNanos, end);
     }
@@ -947,7 +973,7 @@ final class Simulation {
         LeaseEngine engine = mistakes.contains(Mistake.RELEASE_FOR_REFUSED_RIVAL)
                 ? new WeakEngine(self, proposer, oneRoundTrip, roundTimeoutNanos, random)
                 : new LeaseEngine(self, proposer, oneRoundTrip, roundTimeoutNanos, random);
-        Life life = new Life(host, engine, proposer, self, role, ballots, resources, trueNanos);
+        Life life = new Life(host, engine, proposer, self, role, ballots, resources, oneRoundTrip, trueNanos);
         life.peers = new PeerRequests(
                 life.acceptor,
                 engine,
@@ -983,12 +1009,12 @@ final class Simulation {
         schedule(life, now);
     }
 
-    private void submit(Life life, Claim claim) {
+    void submit(Life life, Claim claim) {
         life.claims.add(claim);
         run(life, (now, out) -> life.engine.submit(claim, now, out));
     }
 
-    private void withdraw(Life life, Claim claim) {
+    void withdraw(Life life, Claim claim) {
         run(life, (now, out) -> life.engine.withdraw(claim, now, out));
         life.claims.remove(claim);
         if (claim.tenure != null) {
@@ -996,7 +1022,7 @@ final class Simulation {
         }
     }
 
-    private void resign(Life life, Claim claim) {
+    void resign(Life life, Claim claim) {
         Tenure tenure = claim.tenure;
         boolean held = tenure != null && tenure.isActive(now(life.host));
         run(life, (now, out) -> life.engine.resign(claim, now, out));
@@ -1129,7 +1155,10 @@ final class Simulation {
         int copies = network.chance(duplication) ? 2 : 1;
         count(Happening.MESSAGE_DUPLICATED, copies == 2);
         for (int i = 0; i < copies; i++) {
-            long delay = usualDelayNanos / 2 + network.nextLong(usualDelayNanos) + from.slowness + to.slowness;
+            long usual = waysNanos == null
+                    ? usualDelayNanos / 2 + network.nextLong(usualDelayNanos)
+                    : waysNanos[from.index][to.index];
+            long delay = usual + from.slowness + to.slowness;
             if (network.chance(longDelay)) {
                 delay += network.nextLong(3 * maxLeaseNanos);
                 count(Happening.MESSAGE_DELAYED_BEYOND_LEASE, delay > maxLeaseNanos);
@@ -1315,6 +1344,9 @@ final class Simulation {
 
     private void tell(Life life, Notice notice) {
         if (notice instanceof Notice.AttemptBegan) {
+            if (handovers != null) {
+                handovers.onAttempt(life, notice.resource());
+            }
             if (!life.attempts.add(notice.resource()) && mistakes.isEmpty()) {
                 violate("an attempt was told before the one before it had ended");
             }
@@ -1345,6 +1377,9 @@ final class Simulation {
             tenuredWhenCalm[resource] |= calm;
             checkOwners(resource);
             checkExclusion(life, acquired.tenure());
+            if (handovers != null) {
+                handovers.onAcquired(life, acquired.claim());
+            }
             if (life.lasting.contains(acquired.claim())) {
                 Claim claim = acquired.claim();
                 whenAwake(life, trueNanos, () -> run(life, (now, out) -> life.engine.autoExtend(claim, now, out)));
@@ -1409,7 +1444,7 @@ final class Simulation {
     }
 
     /** What {@code isHeld} of a host would answer now. */
-    private Tenure active(Host host, String resource) {
+    Tenure active(Host host, String resource) {
         Now now = null;
         for (Claim claim : host.life.claims) {
             Tenure tenure = claim.tenure;
@@ -1461,7 +1496,7 @@ final class Simulation {
     }
 
     /** What can be said about a resource, for the report of a failure. */
-    private void describe(int resource) {
+    void describe(int resource) {
         for (Host host : hosts) {
             Candidacy candidacy = host.life == null ? null : host.life.engine.picture(names[resource]);
             Now now = host.machine.now(trueNanos);
@@ -1502,7 +1537,7 @@ final class Simulation {
         }
     }
 
-    private void note(String what) {
+    void note(String what) {
         if (log != null) {
             log.accept(trueNanos / 1_000 + " us  " + what);
         }
@@ -1514,8 +1549,13 @@ final class Simulation {
         transcript = (transcript ^ (kind * 64L + host) ^ what << 12) * 0xbf58476d1ce4e5b9L;
     }
 
-    private void at(long at, Runnable action) {
+    void at(long at, Runnable action) {
         queue.add(at, action);
+    }
+
+    /** Whether nothing was violated so far. */
+    boolean isSound() {
+        return violation == null;
     }
 
     long trueNanos() {
