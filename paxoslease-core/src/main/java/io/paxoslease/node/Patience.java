@@ -62,7 +62,8 @@ final class Patience {
     /** X6. How long after the end of an owner's lease this node tries, so that the candidates do not all come at once. */
     long afterEndNanos(String resource, Incarnation owner, long leaseNanos) {
         long spread = Math.min(leaseNanos / 8, Math.max(5 * MILLI, 8 * roundTrips.meanNanos()));
-        long step = Math.min(leaseNanos / 16, Math.max(15 * MILLI, 2 * roundTrips.quickNanos()));
+        long step =
+                Math.max(Math.min(leaseNanos / 16, 15 * MILLI), Math.min(leaseNanos / 8, 2 * roundTrips.quickNanos()));
         // The record at another acceptor may be a little younger than the one that is known here.
         return step / 3 + turnNanos(resource, owner, 0, step, spread);
     }

@@ -262,7 +262,8 @@ final class Handovers {
     }
 
     private long turnsAfterEndNanos() {
-        long stepNanos = Math.min(cell.maxLeaseNanos / 16, Math.max(15 * MILLI, 2 * roundTripNanos));
+        long stepNanos = Math.max(
+                Math.min(cell.maxLeaseNanos / 16, 15 * MILLI), Math.min(cell.maxLeaseNanos / 8, 2 * roundTripNanos));
         return (cell.members + 1) * stepNanos;
     }
 

@@ -111,13 +111,22 @@ class PatienceTests {
             assertThat(afterEnd(48 * MILLI)).containsExactly(MILLI, 4 * MILLI);
         }
 
+        /** In turns of a sixteenth two of three members 80 ms apart met after one kill in five, and then tried for up to a second. */
+        @Test
+        void aRoundTripApartWhereLeasesAreShortForThoseThatAreFarAway() {
+            for (int i = 0; i < 200; i++) {
+                roundTrips.note(NOW.nanos() - 80 * MILLI, NOW);
+            }
+            assertThat(afterEnd(960 * MILLI)).containsExactly(40 * MILLI, 160 * MILLI);
+        }
+
         @Test
         void whoIsNoMemberComesAtAnyTimeWithinAFewRoundTrips() {
             long third = 5 * MILLI;
             assertThat(patience("else", false).afterEndNanos("r", OWNER, LEASE)).isEqualTo(third);
             assertThat(patience("else", true).afterEndNanos("r", OWNER, LEASE)).isEqualTo(third + 8 * MILLI - 1);
             assertThat(patience("else", true).afterEndNanos("r", OWNER, 16 * MILLI))
-                    .isEqualTo(MILLI / 3 + 2 * MILLI - 1);
+                    .isEqualTo(2 * MILLI / 3 + 2 * MILLI - 1);
             assertThat(patience("else", true).afterReleaseNanos("r", new Ballot(1, OWNER)))
                     .isEqualTo(2 * MILLI - 1);
         }

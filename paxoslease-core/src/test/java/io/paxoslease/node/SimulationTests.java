@@ -202,10 +202,10 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 883a9e5133808da829943041d8223cb6ac87b24cf03867e359bf05ab2ff1a0c3",
-        "2, 13a580f9c27748ee1b6620f45cabeacc1f0fad500f54a45ebebf4265d6a99bf5",
+        "1, 6e9f8ba5bfda3278f2ae92cbdd243c0c0dbb43a152b93561b949f5bf0a302ab5",
+        "2, c4566c7a05b23f24c0de2acaa4494c5bff950ca887168d517ee27e5a6f52c57c",
         "5, 89b2496f8bed35086fdd4e177b0e9a80e843715a96c8db997376d2e517623e90",
-        "8, e367e404856a1e592545d7169fe20de52114bc8a31232aba5dd1e9d0fa5e0c9b",
+        "8, 0e8afa37cff706d54e1f9a35ea5983961a8b45981db6ad35085363f76751befc",
         "13, f6e750207572cb6af5c8bdfb802b43e93036b5c30c4a73c6c22e3beff04cdcac"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
