@@ -27,6 +27,7 @@ class SimulationTests {
 
     private static final long DEFAULT_EVENTS = 12_000_000;
     private static final long EVENTS_WITH_LOCKS = 3_000_000;
+    private static final long EVENTS_WITH_HANDOVERS = 5_000_000;
     private static final int SHRINKING_RUNS = 300;
     private static final int SEEDS_FOR_A_MISTAKE = 500;
 
@@ -77,7 +78,8 @@ class SimulationTests {
     /** Where nothing is in the way, and it matters how long a lease takes to change hands. */
     @Test
     void keepsNobodyFromALeaseForLong() {
-        Map<Happening, Long> happened = simulate(Simulation.FIRST_SEED_OF_HANDOVERS, EVENTS_WITH_LOCKS, Long.MAX_VALUE);
+        Map<Happening, Long> happened =
+                simulate(Simulation.FIRST_SEED_OF_HANDOVERS, EVENTS_WITH_HANDOVERS, Long.MAX_VALUE);
         assertThat(happened.get(Happening.HANDOVER)).isGreaterThan(1_000);
     }
 
