@@ -356,7 +356,7 @@ final class MemberLink {
             newestInLoss = sequence;
             failures++;
         }
-        boolean laterOnesTell = reachable && answer == null && !refused && failures <= 1 && number < newestInLoss;
+        boolean laterOnesTell = reachable && answer == null && !refused && failures <= 1 && isLaterUnderWay(number);
         if (!laterOnesTell) {
             reachable = answer != null;
             problem = verdict.problem();
@@ -367,6 +367,10 @@ final class MemberLink {
         String current = timedOut ? TIME_OUT : verdict.problem();
         lasting = Objects.equals(reason, current) ? lasting + 1 : 1;
         reason = current;
+    }
+
+    private boolean isLaterUnderWay(long number) {
+        return !underWay.isEmpty() && underWay.get(underWay.size() - 1).frame().sequence() > number;
     }
 
     /**

@@ -702,6 +702,25 @@ class FrameTransportTests {
             answer(PEER);
         }
 
+        /** As where the connections to a member that died end one after another, and an answer was still to be read. */
+        @Test
+        void aLostFrameSaysSomethingWhereTheLaterOnesAreLostAlready() {
+            connectFarAway();
+            send("a");
+            Held first = begin();
+            send("b");
+            beginsAfter(Duration.ofMillis(5));
+            Held second = channel.take(PEER);
+            send("c");
+            beginsAfter(Duration.ofMillis(20));
+            Held third = channel.take(PEER);
+            fail(third);
+            reply(first);
+            fail(second);
+            assertThat(status().reachable()).isFalse();
+            assertThat(status().problem()).isEqualTo("reset");
+        }
+
         private void fail(Held lost) {
             lost.reply().completeExceptionally(new IOException("reset"));
             thread.runAll();
