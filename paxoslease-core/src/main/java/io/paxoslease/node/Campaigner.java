@@ -76,10 +76,18 @@ final class Campaigner {
         }
         candidacy.claims.add(claim);
         if (candidacy.claims.size() == 1) {
-            seek(candidacy, now, out);
+            seek(candidacy, hasTimeForOthers(claim, now), now, out);
         } else if (!claim.isStanding()) {
             timers.schedule(claim, claim.giveUpNanos);
         }
+    }
+
+    /**
+     * Who cannot wait for the turn of others, and then as long for its own, does not: it is not to get less than who waits for nobody. Of those that
+     * wait for a claim before them this is not asked: where many do, the next one never has much time left.
+     */
+    private boolean hasTimeForOthers(Claim claim, Now now) {
+        return claim.isStanding() || claim.giveUpNanos - now.nanos() >= 2 * rivals.turnNanos(claim.resource, now);
     }
 
     /** Ends a claim wherever it is in the queue, releasing its lease if it holds one; the next one begins to seek. */
@@ -322,12 +330,14 @@ final class Campaigner {
     /**
      * Begins to seek for the first claim, at once unless a hint says that it would be in vain, or this node gave the lease up just now and other nodes
      * are to have their turn.
+     *
+     * @param hasTime whether the claim can let others go first
      */
-    private void seek(Candidacy candidacy, Now now, Output out) {
+    private void seek(Candidacy candidacy, boolean hasTime, Now now, Output out) {
         Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
         Hint hint = candidacy.hint;
-        long turn = claim.kind == Claim.Kind.ONCE ? 0 : rivals.turnNanos(candidacy.resource, now);
+        long turn = hasTime && claim.kind != Claim.Kind.ONCE ? rivals.turnNanos(candidacy.resource, now) : 0;
         if (claim.kind != Claim.Kind.ONCE && hint != null && !hint.isPast(now)) {
             awaitFreedom(candidacy, hint);
         } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
@@ -408,7 +418,7 @@ final class Campaigner {
     private void next(Candidacy candidacy, Now now, Output out) {
         if (!candidacy.claims.isEmpty()) {
             timers.cancel(candidacy.firstClaim());
-            seek(candidacy, now, out);
+            seek(candidacy, true, now, out);
         }
     }
 
@@ -512,7 +522,7 @@ final class Campaigner {
         } else if (candidacy.state == State.EXTENDING) {
             candidacies.enter(candidacy, State.TRYING);
         } else {
-            seek(candidacy, now, out);
+            seek(candidacy, true, now, out);
         }
     }
 

@@ -357,6 +357,29 @@ class LeaseEngineTests {
             assertThat(once.tenure).isNotNull();
         }
 
+        private Claim givesUp(long millis) {
+            Claim brief = Claim.patient("r", LEASE, at(millis).nanos());
+            take(first);
+            engine.onRival("r", at(1));
+            engine.withdraw(first, at(KEPT), out);
+            engine.submit(brief, at(KEPT), out);
+            deliver(at(KEPT));
+            return brief;
+        }
+
+        /** It got nothing then, though nobody had the lease, where one that waits for nobody had it. */
+        @Test
+        void letsNobodyFirstWhereTheNextClaimHasNoTimeForThat() {
+            assertThat(givesUp(KEPT + TURN / 2).tenure).isNotNull();
+        }
+
+        @Test
+        void letsOthersHaveTheirTurnWhereThereIsAsMuchTimeAfterwards() {
+            Claim brief = givesUp(KEPT + 2 * TURN);
+            assertThat(brief.tenure).isNull();
+            isTakenAfterTheTurn(brief, KEPT);
+        }
+
         /** There was no release that others wait for. */
         @Test
         void letsNobodyFirstWhereAClaimEndsWithoutTheLease() {
