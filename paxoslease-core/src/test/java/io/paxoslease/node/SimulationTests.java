@@ -208,7 +208,9 @@ class SimulationTests {
         "2, c4566c7a05b23f24c0de2acaa4494c5bff950ca887168d517ee27e5a6f52c57c",
         "5, 89b2496f8bed35086fdd4e177b0e9a80e843715a96c8db997376d2e517623e90",
         "8, 0e8afa37cff706d54e1f9a35ea5983961a8b45981db6ad35085363f76751befc",
-        "13, f6e750207572cb6af5c8bdfb802b43e93036b5c30c4a73c6c22e3beff04cdcac"
+        "13, f6e750207572cb6af5c8bdfb802b43e93036b5c30c4a73c6c22e3beff04cdcac",
+        "200000000, b9505d10f930d2bffca1727c585d481d3c63c4e74e675a519242134efd459725",
+        "200000001, 9cb4ef72bd99e2e017e399cd29786629bbbc30fea3754fc57b7f9bf901569386"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
