@@ -183,10 +183,7 @@ final class GuardCheck {
     }
 
     private boolean isGuardedByInterface(Method method, Advised bean, Class<?> made) {
-        return Stream.of(bean.getProxiedInterfaces())
-                .flatMap(each -> Stream.of(each.getMethods()))
-                .anyMatch(each -> GuardedMethods.isImplementedBy(method, each, made)
-                        && methods.isGuarded(each, bean.getTargetClass()));
+        return onInterfaces(method, bean, made).anyMatch(each -> methods.isGuarded(each, bean.getTargetClass()));
     }
 
     private boolean hasBean(String name) {
@@ -319,14 +316,14 @@ final class GuardCheck {
     }
 
     private static boolean isOnInterface(Method method, Object bean, Class<?> type) {
-        for (Class<?> each : ClassUtils.getAllInterfaces(bean)) {
-            for (Method candidate : each.getMethods()) {
-                if (candidate.equals(method) || GuardedMethods.isImplementedBy(method, candidate, type)) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return onInterfaces(method, bean, type).findAny().isPresent();
+    }
+
+    /** The methods of a bean's interfaces by which it is called. */
+    private static Stream<Method> onInterfaces(Method method, Object bean, Class<?> type) {
+        return Stream.of(ClassUtils.getAllInterfaces(bean))
+                .flatMap(each -> Stream.of(each.getMethods()))
+                .filter(each -> each.equals(method) || GuardedMethods.isImplementedBy(method, each, type));
     }
 
     /** An annotation on the class does not reach every method; what seems guarded and is not would run on every node. */

@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.paxoslease.spring.LeaderOnly;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
@@ -175,6 +179,71 @@ class FirstLookTests {
                     context.getBean(Job.class).work();
                     assertThat(BehindTheInterface.DONE).containsExactly("work");
                 });
+    }
+
+    static class DecoratedByInterface implements AnnotatedJob {
+        private final @Nullable Job job;
+
+        /** For the proxy. */
+        DecoratedByInterface() {
+            this(null);
+        }
+
+        DecoratedByInterface(@Nullable Job job) {
+            this.job = job;
+        }
+
+        @Override
+        public void work() {
+            Objects.requireNonNull(job).work();
+        }
+    }
+
+    static class DecoratorsByInterface extends InFront {
+        @Override
+        Object inFrontOf(Job job) {
+            return new DecoratedByInterface(job);
+        }
+    }
+
+    /** As clients of HTTP are made. */
+    static class ProxyOfTheInterface implements FactoryBean<AnnotatedJob> {
+        @Override
+        public AnnotatedJob getObject() {
+            return ProxyFactory.getProxy(AnnotatedJob.class, (MethodInterceptor) call -> {
+                BehindTheInterface.DONE.add("work");
+                return null;
+            });
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return AnnotatedJob.class;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "DecoratorsByInterface, BehindTheInterface",
+        "DecoratorsByInterface, ProxyOfTheInterface",
+        "PlainProxiesOfAll, ProxyOfTheInterface"
+    })
+    void guardsWhatStandsInFrontWhereItsInterfaceIsAnnotated(String inFront, String behind) throws Exception {
+        BehindTheInterface.DONE.clear();
+        Guarded.context(leases)
+                .withUserConfiguration(nested(inFront), nested(behind))
+                .run(context -> {
+                    Job job = context.getBean(Job.class);
+                    job.work();
+                    assertThat(BehindTheInterface.DONE).isEmpty();
+                    leases.lead("work");
+                    job.work();
+                    assertThat(BehindTheInterface.DONE).containsExactly("work");
+                });
+    }
+
+    private static Class<?> nested(String name) throws ClassNotFoundException {
+        return Class.forName(FirstLookTests.class.getName() + "$" + name);
     }
 
     interface Other {
