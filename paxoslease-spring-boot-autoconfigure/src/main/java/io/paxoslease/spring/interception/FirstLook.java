@@ -8,6 +8,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -87,14 +88,22 @@ public final class FirstLook
         }
     }
 
-    private static boolean hasGuard(Object bean) {
+    /** Also behind the proxies of others. */
+    private static boolean hasGuard(@Nullable Object bean) {
         return bean instanceof Advised advised
-                && Stream.of(advised.getAdvisors()).anyMatch(each -> each.getAdvice() instanceof LeaderOnlyInterceptor);
+                && (Stream.of(advised.getAdvisors()).anyMatch(each -> each.getAdvice() instanceof LeaderOnlyInterceptor)
+                        || hasGuard(AopProxyUtils.getSingletonTarget(bean)));
     }
 
     /** What is infrastructure hands calls on to a bean that is guarded itself, and may have to make it to tell its class. */
     private boolean mayBeGuarded(Object bean) {
-        return !(bean instanceof AopInfrastructureBean) && candidates.mayBeGuarded(userClass(bean));
+        try {
+            return !(bean instanceof AopInfrastructureBean) && candidates.mayBeGuarded(userClass(bean));
+        } catch (RuntimeException | LinkageError unknown) {
+            // What an optional library that is missing keeps from being looked at. Where the guards have their turn,
+            // they fail.
+            return false;
+        }
     }
 
     private static Class<?> userClass(Object bean) {

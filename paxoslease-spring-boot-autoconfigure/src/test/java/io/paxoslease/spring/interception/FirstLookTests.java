@@ -9,13 +9,19 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -25,10 +31,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.Ordered;
+import org.springframework.core.OverridingClassLoader;
 import org.springframework.core.PriorityOrdered;
 
 /** No annotated method of a bean runs without its guard unless something says so. */
@@ -418,5 +427,71 @@ class FirstLookTests {
                 .contains("of bean 'above' (", "is of a parent context")
                 .contains("of bean 'below' (", "is of a child context")
                 .doesNotContain("of bean 'own' (");
+    }
+
+    @Configuration
+    static class ProxiesOfOthers {
+        /** It comes after the guard. */
+        @Bean
+        static DefaultAdvisorAutoProxyCreator proxies() {
+            DefaultAdvisorAutoProxyCreator proxies = new DefaultAdvisorAutoProxyCreator();
+            proxies.setProxyTargetClass(true);
+            return proxies;
+        }
+
+        @Bean
+        static Advisor advisor() {
+            NameMatchMethodPointcut work = new NameMatchMethodPointcut().addMethodName("work");
+            work.setClassFilter(Worker.class::isAssignableFrom);
+            return new DefaultPointcutAdvisor(work, (MethodInterceptor) MethodInvocation::proceed);
+        }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void findsTheGuardBehindTheProxiesOfOthers(CapturedOutput output) {
+        Guarded.context(leases)
+                .withUserConfiguration(ProxiesOfOthers.class, Worker.class)
+                .run(above -> Guarded.context(leases)
+                        .withParent(above)
+                        .run(own -> assertThat(own).hasNotFailed()));
+        assertThat(output).doesNotContain("are not guarded");
+    }
+
+    interface OfAnOptionalLibrary {}
+
+    static class WithAnOptionalLibrary {
+        void use(OfAnOptionalLibrary library) {}
+    }
+
+    /** Nothing but the guards has looked at it so far. */
+    @Test
+    void letsBeWhatItCannotLookAt() throws Exception {
+        ClassLoader withoutTheLibrary = new OverridingClassLoader(getClass().getClassLoader()) {
+            @Override
+            protected boolean isEligibleForOverriding(String className) {
+                return className.equals(WithAnOptionalLibrary.class.getName());
+            }
+
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (name.equals(OfAnOptionalLibrary.class.getName())) {
+                    throw new ClassNotFoundException(name);
+                }
+                return super.loadClass(name, resolve);
+            }
+        };
+        Object bean = BeanUtils.instantiateClass(withoutTheLibrary.loadClass(WithAnOptionalLibrary.class.getName()));
+        ApplicationContextInitializer<ConfigurableApplicationContext> registers =
+                context -> context.getBeanFactory().registerSingleton("known", bean);
+        new ApplicationContextRunner()
+                .withInitializer(registers)
+                .run(above -> Guarded.context(leases)
+                        .withInitializer(registers)
+                        .withParent(above)
+                        .run(own -> new ApplicationContextRunner()
+                                .withInitializer(registers)
+                                .withParent(own)
+                                .run(below -> assertThat(below).hasNotFailed())));
     }
 }
