@@ -1,7 +1,7 @@
 package io.paxoslease.spring.interception;
 
+import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,8 +33,8 @@ public final class FirstLook
     private static final String GUARDS = "paxosLeaseLeaderOnlyBeanPostProcessor";
 
     private final Candidates candidates = new Candidates();
-    /** The classes of beans that are being initialized and may be guarded, by the names of the beans. */
-    private final Map<String, Class<?>> made = new ConcurrentHashMap<>();
+    /** The classes of beans that a thread initializes and that may be guarded, by their names. Others may make others of the same name. */
+    private final ThreadLocal<Map<String, Class<?>>> made = ThreadLocal.withInitial(HashMap::new);
 
     private @Nullable BeanFactory own;
 
@@ -117,7 +117,7 @@ public final class FirstLook
     /** What a bean was before other post-processors had it, null if that may not be guarded; forgets it. */
     @Nullable
     Class<?> takeMade(String beanName) {
-        return made.remove(beanName);
+        return made.get().remove(beanName);
     }
 
     /** In front of the others. */
@@ -130,6 +130,8 @@ public final class FirstLook
 
         @Override
         public Object postProcessBeforeInitialization(Object bean, String beanName) {
+            // The last one of the name may have failed half-way.
+            takeMade(beanName);
             LeaderOnlyBeanPostProcessor early = look(bean, beanName);
             return early == null ? bean : early.postProcessBeforeInitialization(bean, beanName);
         }
@@ -146,7 +148,7 @@ public final class FirstLook
             if (!mayBeGuarded(bean)) {
                 return null;
             }
-            made.put(beanName, userClass(bean));
+            made.get().put(beanName, userClass(bean));
             LeaderOnlyBeanPostProcessor guards = factory.getBean(GUARDS, LeaderOnlyBeanPostProcessor.class);
             return factory.getBeanPostProcessors().contains(guards) ? null : guards;
         }

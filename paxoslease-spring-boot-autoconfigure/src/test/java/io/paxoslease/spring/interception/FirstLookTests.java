@@ -7,6 +7,9 @@ import io.paxoslease.spring.LeaderOnly;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -22,7 +25,9 @@ import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreato
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.BeanUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -35,6 +40,7 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.Ordered;
 import org.springframework.core.OverridingClassLoader;
@@ -283,6 +289,55 @@ class FirstLookTests {
                     new Class<?>[] {AnnotatedJob.class, Other.class},
                     (proxy, method, arguments) -> method.invoke(job, arguments));
         }
+    }
+
+    static class Plain implements Job {
+        @Override
+        public void work() {}
+    }
+
+    /** One of the name is being made while another thread makes another one, which is not to be guarded. */
+    static class Meanwhile extends Worker implements InitializingBean {
+        private final BeanFactory beans;
+
+        Meanwhile(BeanFactory beans) {
+            this.beans = beans;
+        }
+
+        @Override
+        public void afterPropertiesSet() {
+            CompletableFuture.supplyAsync(() -> beans.getBean("job")).join();
+        }
+    }
+
+    static class Failing extends Worker implements InitializingBean {
+        @Override
+        public void afterPropertiesSet() {
+            throw new IllegalStateException("not this time");
+        }
+    }
+
+    @Configuration
+    static class MakesDifferentJobs {
+        final Queue<Job> jobs = new ConcurrentLinkedQueue<>();
+
+        @Bean
+        @Scope("prototype")
+        Job job() {
+            return Objects.requireNonNull(jobs.poll());
+        }
+    }
+
+    @Test
+    void tellsBeansOfOneNameApart() {
+        Guarded.context(leases).withUserConfiguration(MakesDifferentJobs.class).run(context -> {
+            Queue<Job> jobs = context.getBean(MakesDifferentJobs.class).jobs;
+            jobs.addAll(List.of(new Meanwhile(context), new Plain()));
+            assertThat(context.getBean("job")).isInstanceOf(Meanwhile.class);
+            jobs.addAll(List.of(new Failing(), new Plain()));
+            assertThatThrownBy(() -> context.getBean("job")).hasRootCauseMessage("not this time");
+            assertThat(context.getBean("job")).isInstanceOf(Plain.class);
+        });
     }
 
     // What is made before the guards are.
