@@ -57,7 +57,7 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
             .withConfiguration(AutoConfigurations.of(PaxosLeaseIntegrationAutoConfiguration.class));
 
     private final ApplicationContextRunner withNode =
-            runner.withBean(LeaseNode.class, LocalCell::standalone).withPropertyValues("paxoslease.lease-time=500ms");
+            runner.withBean(LeaseNode.class, LocalCell::standalone).withPropertyValues("paxoslease.lease-time=6s");
 
     @Test
     void providesTheLockRegistryAndTheElection() {
