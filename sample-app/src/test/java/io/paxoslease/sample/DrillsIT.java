@@ -24,6 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 class DrillsIT {
 
     private static final Duration SOON = Duration.ofSeconds(240);
+    /** A look is a shell and three programs. */
+    private static final Duration LOOK_EVERY = Duration.ofMillis(500);
+
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
     private static final Pattern LEADER = Pattern.compile("\"leader\" ?: ?\"(node-\\d)\"");
 
@@ -51,7 +54,7 @@ class DrillsIT {
 
         shell(commands(blocks.get(0), port).replaceFirst("(?m)^\\./mvnw .*$", ""));
         String whoLeads = commands(blocks.get(1), port);
-        await().atMost(SOON).until(() -> {
+        await().atMost(SOON).pollInterval(LOOK_EVERY).until(() -> {
             failIfOneDidNotStart();
             return leaders(whoLeads).size() == 3;
         });
@@ -60,7 +63,7 @@ class DrillsIT {
         String crash = "kill -KILL $(cat node-1.pid)";
         assertThat(drills).contains(crash);
         shell(crash.replace("node-1", leader));
-        await().atMost(SOON).until(() -> {
+        await().atMost(SOON).pollInterval(LOOK_EVERY).until(() -> {
             List<String> left = leaders(whoLeads);
             return left.size() == 2 && !left.contains(leader);
         });
@@ -68,7 +71,9 @@ class DrillsIT {
         String end = "kill $(cat node-*.pid)";
         assertThat(drills).contains(end);
         shell(end.replace("kill ", "kill 2>/dev/null "));
-        await().atMost(SOON).until(() -> leaders(whoLeads).isEmpty());
+        await().atMost(SOON)
+                .pollInterval(LOOK_EVERY)
+                .until(() -> leaders(whoLeads).isEmpty());
     }
 
     /** Shows the log of a node that did not start, in place of a leader that never comes. */
@@ -103,6 +108,8 @@ class DrillsIT {
                 .redirectOutput(output.toFile());
         Path java = Path.of(System.getProperty("java.home"), "bin");
         shell.environment().merge("PATH", java.toString(), (path, first) -> first + ":" + path);
+        // Three JVMs that compile well and do nothing with it take the processors of the tests beside this one.
+        shell.environment().put("JDK_JAVA_OPTIONS", String.join(" ", JavaProcess.QUICK));
         Process process = shell.start();
         assertThat(process.waitFor(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         return Files.readString(output);

@@ -18,6 +18,9 @@ final class JavaProcess implements AutoCloseable {
     /** The sample as it is handed out. */
     static final Path SAMPLE_JAR = Path.of("target", "sample-app.jar");
 
+    /** What makes Java start with little of the processors. */
+    static final List<String> QUICK = List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
 
     static {
@@ -50,11 +53,8 @@ final class JavaProcess implements AutoCloseable {
     /** Starts a Java program through commands that end by executing it, so that the process is still the one that is signalled. */
     static JavaProcess start(List<String> prefix, Path output, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>(prefix);
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx160m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1"));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(QUICK);
         command.addAll(arguments);
         Files.createDirectories(output.toAbsolutePath().getParent());
         ProcessBuilder builder = new ProcessBuilder(command)
