@@ -2,6 +2,7 @@ package io.paxoslease.spring.interception;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -13,6 +14,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
@@ -55,11 +57,10 @@ public final class FirstLook
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
         own = factory;
-        warnOfUnguarded(factory, "was registered as an object, which no post-processor of Spring sees");
         for (BeanFactory above = factory.getParentBeanFactory();
                 above instanceof ConfigurableListableBeanFactory parent;
                 above = parent.getParentBeanFactory()) {
-            warnOfUnguarded(parent, "is of a parent context, which is not auto-configured itself");
+            warnOfUnguarded(parent, name -> "is of a parent context, which is not auto-configured itself");
         }
         if (factory instanceof AbstractBeanFactory beans) {
             // No bean itself: as one it would be registered again with the others, behind them.
@@ -71,16 +72,32 @@ public final class FirstLook
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext().getAutowireCapableBeanFactory()
-                        instanceof ConfigurableListableBeanFactory child
-                && child != own) {
-            warnOfUnguarded(child, "is of a child context, which is not auto-configured itself");
+                instanceof ConfigurableListableBeanFactory factory) {
+            warnOfUnguarded(
+                    factory,
+                    factory == own
+                            ? name -> whyUnseen(factory, name)
+                            : name -> "is of a child context, which is not auto-configured itself");
         }
     }
 
-    private void warnOfUnguarded(ConfigurableListableBeanFactory factory, String why) {
+    /** Null if post-processors saw it; also of an object in the place of a bean, which the mock of a test is. */
+    private static @Nullable String whyUnseen(ConfigurableListableBeanFactory factory, String name) {
+        if (!factory.containsBeanDefinition(name)) {
+            return "was registered as an object, which no post-processor of Spring sees";
+        }
+        return factory.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition
+                        && definition.isSynthetic()
+                ? "has a definition that is synthetic, so that no post-processor of Spring sees it"
+                : null;
+    }
+
+    /** Of those for which there is a reason. */
+    private void warnOfUnguarded(ConfigurableListableBeanFactory factory, Function<String, @Nullable String> reason) {
         for (String name : factory.getSingletonNames()) {
+            String why = reason.apply(name);
             // One that is still being made would be handed out too early.
-            Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
+            Object bean = why != null && factory.containsSingleton(name) ? factory.getSingleton(name) : null;
             if (bean != null && mayBeGuarded(bean) && !hasGuard(bean)) {
                 LOG.warn("The methods with @LeaderOnly of bean '" + name + "' ("
                         + bean.getClass().getName() + ") are not guarded and run on every node: it " + why);

@@ -32,6 +32,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -464,6 +466,63 @@ class FirstLookTests {
                 .withInitializer(context -> context.getBeanFactory().registerSingleton("known", new Worker()))
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output).contains("of bean 'known' (" + Worker.class.getName(), "was registered as an object");
+    }
+
+    /** The last post-processors of the factory can register objects, too. */
+    private static ApplicationContextInitializer<ConfigurableApplicationContext> registersLate(String name) {
+        return context -> context.addBeanFactoryPostProcessor(new BeanFactoryPostProcessor() {
+            @Override
+            public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
+                factory.addBeanPostProcessor(new BeanPostProcessor() {
+                    @Override
+                    public Object postProcessAfterInitialization(Object bean, String beanName) {
+                        if (bean instanceof Worker && !factory.containsSingleton(name)) {
+                            factory.registerSingleton(name, new Worker());
+                        }
+                        return bean;
+                    }
+                });
+            }
+        });
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfAnObjectThatIsRegisteredWhileBeansAreMade(CapturedOutput output) {
+        Guarded.context(leases)
+                .withInitializer(registersLate("late"))
+                .withBean("own", Worker.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce("of bean 'late' (" + Worker.class.getName())
+                .containsOnlyOnce("was registered as an object");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfABeanWhoseDefinitionIsSynthetic(CapturedOutput output) {
+        Guarded.context(leases)
+                .withBean(
+                        "internal",
+                        Worker.class,
+                        Worker::new,
+                        definition -> ((AbstractBeanDefinition) definition).setSynthetic(true))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce("of bean 'internal' (" + Worker.class.getName())
+                .contains("it has a definition that is synthetic");
+    }
+
+    /** As the mocks of a test are, whose guard nobody misses. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void doesNotWarnOfAnObjectInThePlaceOfABean(CapturedOutput output) {
+        Guarded.context(leases)
+                .withInitializer(registersLate("mocked"))
+                .withBean("first", Worker.class)
+                .withBean("mocked", Worker.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).doesNotContain("are not guarded");
     }
 
     @Test
