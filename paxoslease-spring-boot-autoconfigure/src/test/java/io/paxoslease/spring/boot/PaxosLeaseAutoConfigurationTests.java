@@ -1,6 +1,7 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.LeaseManager;
@@ -9,6 +10,7 @@ import io.paxoslease.node.NoTransport;
 import io.paxoslease.node.NodeSettings;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.protocol.Proposer;
+import io.paxoslease.spring.ForwardingLeaseManager;
 import io.paxoslease.spring.boot.transport.PaxosLeaseServlet;
 import io.paxoslease.wire.FrameChannel;
 import io.paxoslease.wire.FrameReply;
@@ -23,15 +25,22 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.server.ManagementContextAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatServletManagementContextAutoConfiguration;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ApplicationContext;
@@ -114,6 +123,27 @@ class PaxosLeaseAutoConfigurationTests {
             LeaseManager leases = context.getBean(LeaseManager.class);
             assertThat(leases.tryAcquire("job", Duration.ofSeconds(1))).isPresent();
         });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(PaxosLeaseAutoConfiguration.class)
+    static class Application {}
+
+    /** As {@code @MockitoBean LeaseManager} puts one there. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void aMockInThePlaceOfTheNodeStopsTheStartWithAdvice(CapturedOutput output) {
+        try (LeaseNode node = new OwnNode().ownNode()) {
+            SpringApplication application = new SpringApplication(Application.class);
+            application.setWebApplicationType(WebApplicationType.NONE);
+            application.addInitializers(context -> context.addBeanFactoryPostProcessor(
+                    beans -> beans.registerSingleton("paxosLeaseNode", new ForwardingLeaseManager(node))));
+            assertThatThrownBy(() -> application.run().close())
+                    .hasRootCauseInstanceOf(BeanNotOfRequiredTypeException.class);
+        }
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START", "as with @MockitoBean LeaseManager")
+                .contains("use @AutoConfigureTestLeases");
     }
 
     /** The incarnation is in every frame, and who knows the seed chooses names of leases that all lie in one place. */
