@@ -82,13 +82,16 @@ public final class FirstLook
     }
 
     /** Null if post-processors saw it; also of an object in the place of a bean, which the mock of a test is. */
-    private static @Nullable String whyUnseen(ConfigurableListableBeanFactory factory, String name) {
+    private @Nullable String whyUnseen(ConfigurableListableBeanFactory factory, String name) {
         if (!factory.containsBeanDefinition(name)) {
             return "was registered as an object, which no post-processor of Spring sees";
         }
-        return factory.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition
-                        && definition.isSynthetic()
-                ? "has a definition that is synthetic, so that no post-processor of Spring sees it"
+        if (factory.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition
+                && definition.isSynthetic()) {
+            return "has a definition that is synthetic, so that no post-processor of Spring sees it";
+        }
+        return made.get().containsKey(name)
+                ? "came to no further post-processors, because one of them returned null for it"
                 : null;
     }
 

@@ -513,6 +513,28 @@ class FirstLookTests {
                 .contains("it has a definition that is synthetic");
     }
 
+    static class ReturnsNull extends InFront {
+        @Override
+        public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
+            return bean instanceof Job ? null : bean;
+        }
+
+        @Override
+        Object inFrontOf(Job job) {
+            return job;
+        }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfABeanForWhichAPostProcessorReturnedNull(CapturedOutput output) {
+        Guarded.context(leases)
+                .withUserConfiguration(ReturnsNull.class)
+                .withBean("cut", Worker.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).containsOnlyOnce("of bean 'cut' (").contains("one of them returned null for it");
+    }
+
     /** As the mocks of a test are, whose guard nobody misses. */
     @Test
     @ExtendWith(OutputCaptureExtension.class)
