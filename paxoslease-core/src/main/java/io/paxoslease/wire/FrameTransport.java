@@ -380,7 +380,7 @@ public final class FrameTransport implements Transport {
                 ? check.judge(reply, exchange.frame())
                 : Verdict.lost(
                         failure == null
-                                ? "did not answer within " + exchange.timeoutNanos() / NANOS_PER_MILLI + "ms"
+                                ? "no answer within " + exchange.timeoutNanos() / NANOS_PER_MILLI + " ms"
                                 : Words.of(failure));
         MemberLink.Ended ended = link.end(exchange, verdict, timedOut, now);
         if (ended == null) {

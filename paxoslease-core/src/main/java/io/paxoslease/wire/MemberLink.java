@@ -115,6 +115,7 @@ final class MemberLink {
     private int lasting;
 
     private @Nullable String toldReason;
+    private @Nullable String toldProblem;
     private int changesTold;
     private @Nullable AcceptorState state;
     private long nextProbeNanos;
@@ -307,11 +308,12 @@ final class MemberLink {
             timeLimit.onTimeOut(exchange.timeoutNanos());
         }
         long number = exchange.frame().sequence();
-        if (verdict.kind() != Verdict.Kind.LOST || number > newestAnswered) {
+        boolean tells = tells(verdict, number);
+        if (tells) {
             note(verdict, timedOut, number);
         }
         nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
-        String news = news(nowNanos);
+        String news = tells ? news(nowNanos) : null;
         if (news != null) {
             lines.add(nodeId, good ? Level.INFO : Level.WARNING, news);
         }
@@ -342,6 +344,15 @@ final class MemberLink {
     /** Nothing that waits can be sent without a session. */
     private List<Request> takeAll() {
         return join(notHandled.takeAll(), queue.takeAll());
+    }
+
+    /** A life that knows no session has not said yet whether its settings fit: the hello that follows at once is answered by that. */
+    private boolean tells(Verdict verdict, long number) {
+        return switch (verdict.kind()) {
+            case SESSION_UNKNOWN -> false;
+            case LOST -> number > newestAnswered;
+            default -> true;
+        };
     }
 
     private void note(Verdict verdict, boolean timedOut, long number) {
@@ -391,6 +402,7 @@ final class MemberLink {
         changesTold = now == Standing.REACHABLE ? 0 : another ? changesTold + 1 : changesTold;
         standing = now;
         toldReason = reason;
+        toldProblem = problem;
         String member = "Member " + nodeId + " ";
         return switch (now) {
             case REACHABLE -> member + "is reachable" + (problem == null ? "" : ", but " + problem);
@@ -403,6 +415,7 @@ final class MemberLink {
         return now != Standing.REACHABLE
                 && lasting >= FAILURES_BEFORE_NEWS
                 && !Objects.equals(reason, toldReason)
+                && !Objects.equals(problem, toldProblem)
                 && changesTold < MOST_CHANGES_TOLD;
     }
 

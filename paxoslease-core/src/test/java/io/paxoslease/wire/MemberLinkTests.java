@@ -258,6 +258,25 @@ class MemberLinkTests {
                             "Member node-2 is still not reachable: " + NOT_FOUND);
         }
 
+        /** As of a host without a route: the error comes now at the end of one exchange, now in the middle of another. */
+        @Test
+        void areNotToldAgainInTheSameWords() {
+            lose(true, "no route", "no route", "no route");
+            lose("no route", "no route", "no route");
+            assertThat(news).containsExactly("Member node-2 is not reachable: no route");
+        }
+
+        /** It knows no session of its former life, whatever its settings are now: only the hello that follows tells whether they fit. */
+        @Test
+        void doNotCallAMemberReachableThatOnlyForgotItsSession() {
+            answer(begin());
+            lose(REFUSED, REFUSED, REFUSED);
+            answer(server(new Incarnation("node-2", 0x9999)), begin());
+            assertThat(link.status().reachable()).isFalse();
+            assertThat(lines.next()).isNull();
+            assertThat(begin().isHello()).isTrue();
+        }
+
         @Test
         void leaveOutReasonsThatDoNotLast() {
             lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, REFUSED, REFUSED, REFUSED, NOT_FOUND, REFUSED);
