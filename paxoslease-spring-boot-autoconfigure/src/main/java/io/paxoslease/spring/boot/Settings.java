@@ -36,6 +36,13 @@ final class Settings {
     /** The same where the text is a part of the setting only. */
     static String requireName(String name, String part, String text) {
         requireResolved(name, text, text);
+        if (!text.equals(text.strip())) {
+            throw invalid(
+                    name,
+                    text,
+                    part + " begins or ends with white space, which makes it another name",
+                    "Remove it. In a file of properties a blank at the end of the line belongs to the value.");
+        }
         try {
             return Names.require(name, text, 255);
         } catch (IllegalArgumentException wrong) {

@@ -961,4 +961,17 @@ class CellConfigurationTests {
     void refusesEmptyNames(String property) {
         assertThat(refused(property + "=").property()).isEqualTo(property);
     }
+
+    /** Nobody sees a blank at the end of a line, and what the two names guard would run twice. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "paxoslease.node-id=node-1 ",
+                "paxoslease.cell-name= billing",
+                "paxoslease.default-lease=leader\t",
+                "paxoslease.leases[invoices ].lease-time=1s"
+            })
+    void refusesNamesWithWhiteSpaceAround(String setting) {
+        assertThat(refused(setting)).hasMessageContaining("begins or ends with white space");
+    }
 }
