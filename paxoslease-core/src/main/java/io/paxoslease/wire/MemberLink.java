@@ -288,6 +288,7 @@ final class MemberLink {
             case SESSION_OPENED -> open(verdict.answer());
             case SESSION_UNKNOWN -> {
                 session = RequestFrame.NO_SESSION;
+                newestAnswered = Math.max(newestAnswered, exchange.frame().sequence());
                 if (exchange.retried()) {
                     unanswered = exchange.frame().requests();
                 } else {

@@ -277,6 +277,23 @@ class MemberLinkTests {
             assertThat(begin().isHello()).isTrue();
         }
 
+        /** It is there, whatever it knows; that an earlier frame is lost says nothing of it. */
+        @Test
+        void doNotCountALossBeforeAnAnswerThatKnowsNoSession() {
+            answer(begin());
+            Exchange first = begin();
+            link.offer(List.of(Samples.propose("a", 1, Samples.NODE_1)));
+            now += TimeUnit.MILLISECONDS.toNanos(80);
+            answer(first);
+            Exchange earlier = beginAtOnce();
+            now += TimeUnit.MILLISECONDS.toNanos(40);
+            Exchange later = beginAtOnce();
+            answer(server(new Incarnation("node-2", 0x9999)), later);
+            link.end(earlier, Verdict.lost(REFUSED), false, now);
+            assertThat(link.status().reachable()).isTrue();
+            assertThat(begin().isHello()).isTrue();
+        }
+
         @Test
         void leaveOutReasonsThatDoNotLast() {
             lose(REFUSED, REFUSED, REFUSED, NOT_FOUND, NOT_FOUND, REFUSED, REFUSED, REFUSED, NOT_FOUND, REFUSED);
