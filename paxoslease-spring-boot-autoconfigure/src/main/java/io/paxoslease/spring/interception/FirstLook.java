@@ -60,7 +60,7 @@ public final class FirstLook
         for (BeanFactory above = factory.getParentBeanFactory();
                 above instanceof ConfigurableListableBeanFactory parent;
                 above = parent.getParentBeanFactory()) {
-            warnOfUnguarded(parent, name -> "is of a parent context, which is not auto-configured itself");
+            warnOfOther(parent, "is of a parent context, which is not auto-configured itself");
         }
         if (factory instanceof AbstractBeanFactory beans) {
             // No bean itself: as one it would be registered again with the others, behind them.
@@ -73,11 +73,18 @@ public final class FirstLook
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext().getAutowireCapableBeanFactory()
                 instanceof ConfigurableListableBeanFactory factory) {
-            warnOfUnguarded(
-                    factory,
-                    factory == own
-                            ? name -> whyUnseen(factory, name)
-                            : name -> "is of a child context, which is not auto-configured itself");
+            if (factory == own) {
+                warnOfUnguarded(factory, name -> whyUnseen(factory, name));
+            } else {
+                warnOfOther(factory, "is of a child context, which is not auto-configured itself");
+            }
+        }
+    }
+
+    /** A context with guards warns of its beans itself, and knows which of them are in the place of others. */
+    private void warnOfOther(ConfigurableListableBeanFactory factory, String why) {
+        if (!factory.containsLocalBean(GUARDS)) {
+            warnOfUnguarded(factory, name -> why);
         }
     }
 

@@ -565,6 +565,21 @@ class FirstLookTests {
                 .doesNotContain("of bean 'own' (");
     }
 
+    /** It warns of its own beans itself, and knows which of them are mocks. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void doesNotSpeakForAContextThatIsAutoConfiguredItself(CapturedOutput output) {
+        Guarded.context(leases)
+                .withInitializer(context -> context.getBeanFactory().registerSingleton("above", new Worker()))
+                .run(above -> Guarded.context(leases)
+                        .withParent(above)
+                        .withInitializer(registersLate("mocked"))
+                        .withBean("first", Worker.class)
+                        .withBean("mocked", Worker.class)
+                        .run(own -> assertThat(own).hasNotFailed()));
+        assertThat(output).containsOnlyOnce("are not guarded").contains("of bean 'above' (");
+    }
+
     @Configuration
     static class ProxiesOfOthers {
         /** It comes after the guard. */
@@ -588,9 +603,11 @@ class FirstLookTests {
     void findsTheGuardBehindTheProxiesOfOthers(CapturedOutput output) {
         Guarded.context(leases)
                 .withUserConfiguration(ProxiesOfOthers.class, Worker.class)
-                .run(above -> Guarded.context(leases)
-                        .withParent(above)
-                        .run(own -> assertThat(own).hasNotFailed()));
+                .run(own -> new ApplicationContextRunner()
+                        .withInitializer(
+                                below -> below.getBeanFactory().registerSingleton("shared", own.getBean(Worker.class)))
+                        .withParent(own)
+                        .run(below -> assertThat(below).hasNotFailed()));
         assertThat(output).doesNotContain("are not guarded");
     }
 
