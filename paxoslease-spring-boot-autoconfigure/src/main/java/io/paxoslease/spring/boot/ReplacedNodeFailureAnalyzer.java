@@ -1,5 +1,6 @@
 package io.paxoslease.spring.boot;
 
+import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
@@ -11,7 +12,8 @@ final class ReplacedNodeFailureAnalyzer extends AbstractFailureAnalyzer<BeanNotO
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BeanNotOfRequiredTypeException cause) {
-        if (cause.getRequiredType() != LeaseNode.class) {
+        // Who asks for a node by the name of something else is told by Spring that it is none.
+        if (cause.getRequiredType() != LeaseNode.class || !LeaseManager.class.isAssignableFrom(cause.getActualType())) {
             return null;
         }
         return new FailureAnalysis(

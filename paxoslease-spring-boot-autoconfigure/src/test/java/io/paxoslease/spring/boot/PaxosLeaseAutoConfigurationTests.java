@@ -146,6 +146,14 @@ class PaxosLeaseAutoConfigurationTests {
                 .contains("use @AutoConfigureTestLeases");
     }
 
+    /** As {@code @Resource(name = "jobs") LeaseNode} asks for it. */
+    @Test
+    void nothingIsSaidOfABeanThatIsNoLeaseManagerEither() {
+        assertThat(new ReplacedNodeFailureAnalyzer()
+                        .analyze(new BeanNotOfRequiredTypeException("jobs", LeaseNode.class, String.class)))
+                .isNull();
+    }
+
     /** The incarnation is in every frame, and who knows the seed chooses names of leases that all lie in one place. */
     @Test
     void theIncarnationDoesNotTellTheSeedOfTheTables() {
