@@ -57,6 +57,11 @@ public final class FirstLook
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
         own = factory;
+        warnOfUnguarded(
+                factory,
+                name -> factory.containsBeanDefinition(name)
+                        ? "was made before post-processors, because a BeanDefinitionRegistryPostProcessor needs it"
+                        : null);
         for (BeanFactory above = factory.getParentBeanFactory();
                 above instanceof ConfigurableListableBeanFactory parent;
                 above = parent.getParentBeanFactory()) {

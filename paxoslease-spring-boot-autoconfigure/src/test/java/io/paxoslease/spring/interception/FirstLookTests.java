@@ -34,6 +34,7 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -511,6 +512,24 @@ class FirstLookTests {
         assertThat(output)
                 .containsOnlyOnce("of bean 'internal' (" + Worker.class.getName())
                 .contains("it has a definition that is synthetic");
+    }
+
+    @Configuration
+    static class MakesARegistryPostProcessor extends Worker {
+        @Bean
+        BeanDefinitionRegistryPostProcessor registryPostProcessor() {
+            return registry -> {};
+        }
+    }
+
+    /** No method that is not static can be called without its object. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void warnsOfABeanThatIsMadeBeforeTheFirstLook(CapturedOutput output) {
+        Guarded.context(leases)
+                .withUserConfiguration(MakesARegistryPostProcessor.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).containsOnlyOnce("are not guarded").contains("it was made before post-processors");
     }
 
     static class ReturnsNull extends InFront {
