@@ -204,10 +204,11 @@ final class Campaigner {
         if (owner.equals(self) || candidacy.isHeldHere()) {
             return;
         }
+        Hint before = candidacy.hint;
+        boolean again = before == null && owner.equals(candidacy.gone);
         if (owner.equals(candidacy.gone)) {
             candidacy.gone = null;
         }
-        Hint before = candidacy.hint;
         if (before != null && before.owner().equals(owner)) {
             candidacy.vain = 0;
         }
@@ -218,6 +219,21 @@ final class Campaigner {
         candidacy.hint(hint, out);
         if (candidacy.state == State.WAITING && candidacy.firstClaim().kind != Claim.Kind.ONCE) {
             awaitFreedom(candidacy, hint);
+            if (again) {
+                onTakenAgain(candidacy, now, out);
+            }
+        }
+    }
+
+    /** See {@link LeaseEngine#onTakenAgain}. */
+    void onTakenAgain(Candidacy candidacy, Now now, Output out) {
+        if (candidacy.state == State.WAITING
+                && candidacy.firstClaim().kind != Claim.Kind.ONCE
+                && !isResting(candidacy.firstClaim(), now)
+                && rivals.mayNotKnow(candidacy.attemptBeganNanos, now)) {
+            // Who gets a lease again and again does not try in vain.
+            candidacy.vain = 0;
+            tryNow(candidacy, State.TRYING, now, out);
         }
     }
 
@@ -243,6 +259,12 @@ final class Campaigner {
                 pause += patience.amongOthersInVainNanos(Math.min(MOST_BACK_OFFS, candidacy.vain - MANY_IN_VAIN + 1));
             }
             await(candidacy, now.nanos() + pause + candidacy.firstClaim().yieldNanos);
+        } else if (candidacy.state == State.TRYING && candidacy.rejectedBy != 0) {
+            // Whoever has not answered by then is silent, and those that are not may have been against because of what
+            // is gone.
+            long answered = candidacy.roundBeganNanos + 2 * candidacy.roundTripNanos - now.nanos();
+            long pause = Math.max(answered, patience.afterReleaseNanos(candidacy.resource, released));
+            candidacy.roundEndsNanos = earlier(now.nanos() + pause, candidacy.roundEndsNanos);
         }
     }
 
@@ -301,10 +323,14 @@ final class Campaigner {
         }
         long due = patience.extensionDueNanos(tenure, now);
         if (candidacy.state == State.HOLDING) {
-            candidacy.resumeNanos = due - candidacy.resumeNanos < 0 ? due : candidacy.resumeNanos;
+            candidacy.resumeNanos = earlier(due, candidacy.resumeNanos);
         } else {
-            candidacy.roundEndsNanos = due - candidacy.roundEndsNanos < 0 ? due : candidacy.roundEndsNanos;
+            candidacy.roundEndsNanos = earlier(due, candidacy.roundEndsNanos);
         }
+    }
+
+    private static long earlier(long nanos, long other) {
+        return nanos - other < 0 ? nanos : other;
     }
 
     /** A claim that seeks, and each that is next after it, ends without a tenure at its give-up time. */
@@ -336,11 +362,12 @@ final class Campaigner {
     private void seek(Candidacy candidacy, boolean hasTime, Now now, Output out) {
         Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
+        candidacy.attemptBeganNanos = now.nanos();
         Hint hint = candidacy.hint;
         long turn = hasTime && claim.kind != Claim.Kind.ONCE ? rivals.turnNanos(candidacy.resource, now) : 0;
         if (claim.kind != Claim.Kind.ONCE && hint != null && !hint.isPast(now)) {
             awaitFreedom(candidacy, hint);
-        } else if (claim.resigned && !now.hasReached(claim.restEndsNanos)) {
+        } else if (isResting(claim, now)) {
             await(candidacy, claim.restEndsNanos);
         } else if (turn > 0) {
             candidacy.lastReason = TAKEN_HERE;
@@ -349,6 +376,10 @@ final class Campaigner {
             candidacy.lastReason = Candidacy.NO_ANSWER;
             tryNow(candidacy, State.TRYING, now, out);
         }
+    }
+
+    private static boolean isResting(Claim claim, Now now) {
+        return claim.resigned && !now.hasReached(claim.restEndsNanos);
     }
 
     private void tryNow(Candidacy candidacy, State state, Now now, Output out) {

@@ -316,6 +316,19 @@ class LeaseEngine {
         }
     }
 
+    /**
+     * X6. An owner gave the lease up and took it again before any follower's turn. A follower that has not asked for long asks: the owner may not know, or
+     * not any more, that others wait.
+     */
+    void onTakenAgain(String resource, Now now, Output out) {
+        begin(out);
+        Candidacy candidacy = candidacies.active(resource);
+        if (candidacy != null) {
+            campaigner.onTakenAgain(candidacy, now, out);
+            reschedule(candidacy, now);
+        }
+    }
+
     // Time.
 
     /** When {@link #onTime} wants to be called next; calling it early, late or twice is harmless. Empty if nothing is due. */

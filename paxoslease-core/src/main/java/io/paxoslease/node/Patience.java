@@ -108,21 +108,30 @@ final class Patience {
     }
 
     /**
-     * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in an order
-     * that all draw alike and that is another one for each resource, each life of an owner and each tenure that was given up. The owner itself has
-     * no turn.
+     * How long this node lets others go first once the owner is gone. The members know each other, so one after another has its turn, in the order of
+     * lots that each draws for all of them alike: others for each resource, each life of an owner and each tenure that was given up. The owner itself
+     * has no turn.
      */
     private long turnNanos(String resource, Incarnation owner, long drawn, long stepNanos, long spreadNanos) {
-        int size = cell.size();
         int own = cell.indexOf(nodeId);
         if (own < 0) {
             return jitter(spreadNanos);
         }
         int former = cell.indexOf(owner.nodeId());
-        int seats = former < 0 ? size : Math.max(1, size - 1);
-        int seat = former < 0 ? own : Math.floorMod(own - former - 1, size);
-        long mixed = (31L * resource.hashCode() + owner.nonce() + drawn) * GOLDEN >>> 33;
-        return (seat + mixed) % seats * stepNanos;
+        long seed = 31L * resource.hashCode() + owner.nonce() + drawn;
+        int before = 0;
+        for (int member = 0; member < cell.size(); member++) {
+            before += member != former && lot(seed, member) < lot(seed, own) ? 1 : 0;
+        }
+        return before * stepNanos;
+    }
+
+    /** Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014: seeds that differ a little have lots that have nothing to do with each other. */
+    private static long lot(long seed, int member) {
+        long lot = seed + member * GOLDEN;
+        lot = (lot ^ lot >>> 30) * 0xBF58476D1CE4E5B9L;
+        lot = (lot ^ lot >>> 27) * 0x94D049BB133111EBL;
+        return lot ^ lot >>> 31;
     }
 
     private long jitter(long spreadNanos) {

@@ -91,7 +91,9 @@ final class PeerRequests {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             if (request instanceof ReleaseRequest release) {
-                if (!isHeldAgain(release, now)) {
+                if (isHeldAgain(release, now)) {
+                    engine.onTakenAgain(release.resource(), now, output);
+                } else {
                     engine.onOwnerGone(release.resource(), release.ballot(), now, output);
                 }
                 continue;

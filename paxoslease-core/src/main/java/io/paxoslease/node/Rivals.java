@@ -60,6 +60,11 @@ final class Rivals {
         kept.put(resource, new Kept(now.nanos(), TURNS, now.nanos()));
     }
 
+    /** Whether another node that took a lease again may not know, or not any more, that this one wants it, which asked for it then. */
+    boolean mayNotKnow(long askedNanos, Now now) {
+        return now.nanos() - askedNanos >= SHARE * patience.turnsOfOthersNanos();
+    }
+
     /** This node gives a lease up. The others have their turn now if it kept the lease for its share. */
     void onReleased(String resource, Now now) {
         Kept before = kept.get(resource);

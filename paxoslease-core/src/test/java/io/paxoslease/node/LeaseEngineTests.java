@@ -866,6 +866,124 @@ class LeaseEngineTests {
                         acceptor, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), now, out);
             }
         }
+
+        /** So long an owner keeps a lease that others want, too, in a cell of five. */
+        private static final long SHARE = 8 * 12;
+
+        /** The owner gives it up and takes it again before this node's turn; when this node asks then, or -1 if it does not within two seconds. */
+        private long asksWhenItIsTakenAgain(long fromMillis) {
+            for (long millis = fromMillis; millis < fromMillis + 2_000; millis++) {
+                waiting.onOwnerGone("r", new Ballot(millis, RIVAL), at(millis), out);
+                waiting.onOwnerSeen("r", RIVAL, LEASE, at(millis), out);
+                if (!out.requests.isEmpty()) {
+                    return millis;
+                }
+            }
+            return -1;
+        }
+
+        /**
+         * A node that waited already when another took the lock for the first time was not known to that one, nor was one that it had forgotten, and
+         * waited until the other stopped: it took the lock again before the turn of any node.
+         */
+        @Test
+        void isAskedForWhenItsOwnerTakesItAgainAndAgainAndMayNotKnowThatThisNodeWaits() {
+            waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            refuse(ballot, at(1));
+            out.requests.clear();
+            long asks = asksWhenItIsTakenAgain(2);
+            assertThat(asks).isBetween(SHARE - 5, SHARE + 1);
+            ballot = out.requests.get(0).ballot();
+            for (int acceptor = 2; acceptor < 5; acceptor++) {
+                AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, RIVAL), LEASE);
+                waiting.onResponse(
+                        acceptor, new PrepareResponse("r", ballot, true, ballot.counter(), lease), at(asks), out);
+            }
+            out.requests.clear();
+            assertThat(asksWhenItIsTakenAgain(asks + 1) - asks).isBetween(SHARE - 5, SHARE + 1);
+        }
+
+        /** The frame that tells of the release has the next proposal, too, so that nobody sees the lease free. */
+        @Test
+        void isAskedForAlsoWhenItIsTakenAgainInTheFrameThatGivesItUp() {
+            long[] millis = {1};
+            PeerRequests peers = new PeerRequests(
+                    acceptor, waiting, () -> at(millis[0]), step -> step.run(at(millis[0]), out), defect -> {});
+            waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            Ballot taken = new Ballot(ballot.counter() + 1, RIVAL);
+            peers.answer(List.of(new ProposeRequest("r", taken, LEASE)));
+            refuse(ballot, at(1));
+            out.requests.clear();
+            while (out.requests.isEmpty() && millis[0] < 2_000) {
+                millis[0]++;
+                Ballot next = new Ballot(taken.counter() + 1, RIVAL);
+                peers.answer(List.of(new ReleaseRequest("r", taken), new ProposeRequest("r", next, LEASE)));
+                taken = next;
+            }
+            assertThat(millis[0]).isBetween(SHARE - 5, SHARE + 1);
+            assertThat(out.requests.get(0)).isInstanceOf(PrepareRequest.class);
+        }
+
+        @Test
+        void isNotAskedForWhileItsOwnerExtendsItNorWhenAnotherTakesIt() {
+            waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
+            refuse(out.requests.get(0).ballot(), at(1));
+            out.requests.clear();
+            for (long millis = 2; millis < 1_000; millis++) {
+                waiting.onOwnerSeen("r", RIVAL, LEASE, at(millis), out);
+            }
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(1_000), out);
+            waiting.onOwnerSeen("r", new Incarnation("n3", 3), LEASE, at(1_000), out);
+            assertThat(out.requests).isEmpty();
+        }
+
+        @Test
+        void isNotAskedForByWhoResignedAndLetsTheOthersTry() {
+            Claim claim = Claim.standing("r", LEASE, 0);
+            waiting.submit(claim, at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            for (int acceptor = 0; acceptor < 3; acceptor++) {
+                waiting.onResponse(
+                        acceptor, new ProposeResponse("r", ballot, true, ballot.counter(), null), at(1), out);
+            }
+            waiting.resign(claim, at(2), out);
+            out.requests.clear();
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(3), out);
+            assertThat(asksWhenItIsTakenAgain(4)).isEqualTo(1_002);
+        }
+
+        /** Where two of five members were silent an attempt that the owner had refused lasted for fifty milliseconds, and turns passed meanwhile. */
+        @Test
+        void isTriedForInItsTurnThoughAnAttemptThatWasRefusedIsStillUnderWay() {
+            waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, RIVAL), LEASE);
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(1), out);
+            waiting.onResponse(1, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(2), out);
+            waiting.onOwnerGone("r", new Ballot(ballot.counter() - 1, RIVAL), at(3), out);
+            out.requests.clear();
+            for (long millis = 3; millis < 13; millis++) {
+                waiting.onTime(at(millis), out);
+            }
+            assertThat(out.requests)
+                    .last()
+                    .isInstanceOfSatisfying(
+                            PrepareRequest.class,
+                            next -> assertThat(next.ballot()).isNotEqualTo(ballot));
+        }
+
+        @Test
+        void isNotTriedForAnewWhileTheAnswersOfTheOthersMayBeOnTheirWay() {
+            waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
+            Ballot ballot = out.requests.get(0).ballot();
+            AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, RIVAL), LEASE);
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(1), out);
+            waiting.onResponse(1, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(1), out);
+            waiting.onOwnerGone("r", new Ballot(ballot.counter() - 1, RIVAL), at(1), out);
+            assertThat(waiting.nextWakeNanos().getAsLong()).isGreaterThanOrEqualTo(at(3).nanos());
+        }
     }
 
     @Nested

@@ -204,13 +204,13 @@ class SimulationTests {
      */
     @ParameterizedTest
     @CsvSource({
-        "1, 6e9f8ba5bfda3278f2ae92cbdd243c0c0dbb43a152b93561b949f5bf0a302ab5",
-        "2, c4566c7a05b23f24c0de2acaa4494c5bff950ca887168d517ee27e5a6f52c57c",
-        "5, 89b2496f8bed35086fdd4e177b0e9a80e843715a96c8db997376d2e517623e90",
-        "8, 0e8afa37cff706d54e1f9a35ea5983961a8b45981db6ad35085363f76751befc",
-        "13, f6e750207572cb6af5c8bdfb802b43e93036b5c30c4a73c6c22e3beff04cdcac",
-        "200000000, b9505d10f930d2bffca1727c585d481d3c63c4e74e675a519242134efd459725",
-        "200000001, 9cb4ef72bd99e2e017e399cd29786629bbbc30fea3754fc57b7f9bf901569386"
+        "1, a41bde4441f5bd0219b752cf2e427d664a12b4c98766dd3a56adeb1aeb03c5c2",
+        "2, d4f7dd9bce99b9b84aced9ec2971312716a10706f0898b7abe72708fa575cfa0",
+        "5, 352a5a6feb91ac7e8ce9d7f01dc0f9aafb088cdcbd9f1f6068591fbd59a2b0e6",
+        "8, 38faa802d40a728efbf1b5dc91fcafcbfd02e95cfb3a57ed9a5a99b823d1d41e",
+        "13, 402979633c121393aac621fed6dd95902a8a8bd6e93ae1ebe8dc45586ce86323",
+        "200000000, 1c053fd81450f4093ef6567b7d0bc94c03a80a7d8dcda696412fc0890c9ee6ad",
+        "200000001, 420f261518d3b378fdf4a5243bfaee5e51fef82383e20ea6c91e6b0b4a07eb2d"
     })
     void everyJdkWritesTheRecordedTranscript(long seed, String recorded) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
