@@ -13,7 +13,7 @@ import java.util.Map;
  * stand still, members that start again or are cut off as long as the others are a majority, and locks that are taken again and again.
  *
  * <p>What must hold, beyond that somebody owns the lease in the end: it has an owner some rounds after the turns of all are over; nobody tries again and
- * again in vain before that; no owner loses it for what happens to a minority; and no member that asks for a lock in one round trip waits for longer
+ * again in vain before that; no owner loses it for what happens to a minority; and where members ask for a lock in one round trip, none waits for longer
  * than some of the shares that {@link Rivals} speaks of. Whoever is no member hears of no release, and is only in the way here.
  */
 final class Handovers {
@@ -32,8 +32,8 @@ final class Handovers {
     /** How long a member waits for a lock that others take again and again, in shares: who is next is drawn. 13.3 in the worst of 1,023 lives. */
     private static final int SHARES = 24;
 
-    /** With a shorter one a single extension that a crowd of candidates gets in the way of may be the last chance. */
-    private static final long LEASE_THAT_IS_NOT_LOST_NANOS = 500 * MILLI;
+    /** Of a shorter time few extensions that a crowd of candidates gets in the way of are all its chances. */
+    private static final long TIME_THAT_IS_NOT_LOST_NANOS = 400 * MILLI;
 
     private final Simulation cell;
     private final Dice dice;
@@ -88,7 +88,8 @@ final class Handovers {
     private void step() {
         Simulation.Host owner = cell.hosts[cell.lastOwner[resource]];
         if (cell.active(owner, name) == null) {
-            if (owner.life.oneRoundTrip && cell.maxLeaseNanos >= LEASE_THAT_IS_NOT_LOST_NANOS) {
+            double timeNanos = cell.maxLeaseNanos * (1 - cell.drift) / (1 + cell.drift);
+            if (owner.life.oneRoundTrip && timeNanos >= TIME_THAT_IS_NOT_LOST_NANOS) {
                 cell.violate("the owner of " + name + " lost it although a majority was there");
             }
             awaitOwner(cell.lastTenure[resource], longestRecordNanos(null) + turnsAfterEndNanos());
@@ -319,6 +320,8 @@ final class Handovers {
         keptNanos = Math.min(cell.maxLeaseNanos / 8, dice.one(MILLI, roundTripNanos, 5 * MILLI));
         pauseNanos = dice.one(0, 0, roundTripNanos);
         users = voters();
+        // Two phases may not be over when the turn of the next one begins, and whoever takes them is outbid in its own.
+        users.removeIf(host -> !host.life.oneRoundTrip);
         while (users.size() > 4) {
             users.remove(dice.nextInt(users.size()));
         }
@@ -330,18 +333,15 @@ final class Handovers {
         }
         long shareNanos = 9 * turnsNanos();
         pass((SHARES + SHARES / 3) * shareNanos);
-        askedAtNanos.forEach(this::noteWait);
+        askedAtNanos.values().forEach(this::noteWait);
         users = List.of();
         if (longestNanos > SHARES * shareNanos) {
             cell.violate("a member waited for " + longestNanos + " ns while others took " + name + " again and again");
         }
     }
 
-    /** Not of members that take two phases: theirs may not be over when the turn of the next one begins. */
-    private void noteWait(Simulation.Host host, long sinceNanos) {
-        if (host.life.oneRoundTrip) {
-            longestNanos = Math.max(longestNanos, cell.trueNanos() - sinceNanos);
-        }
+    private void noteWait(long sinceNanos) {
+        longestNanos = Math.max(longestNanos, cell.trueNanos() - sinceNanos);
     }
 
     private void take(Simulation.Host host) {
@@ -357,7 +357,7 @@ final class Handovers {
         if (users.contains(host)) {
             cell.count(Happening.HANDOVER, true);
             Long askedNanos = askedAtNanos.remove(host);
-            noteWait(host, askedNanos == null ? cell.trueNanos() : askedNanos);
+            noteWait(askedNanos == null ? cell.trueNanos() : askedNanos);
             cell.whenAwake(life, cell.trueNanos() + keptNanos, () -> {
                 cell.withdraw(life, claim);
                 cell.at(cell.trueNanos() + pauseNanos, () -> take(host));
