@@ -76,6 +76,7 @@ final class Campaigner {
         }
         candidacy.claims.add(claim);
         if (candidacy.claims.size() == 1) {
+            candidacy.attemptBeganNanos = now.nanos();
             seek(candidacy, hasTimeForOthers(claim, now), now, out);
         } else if (!claim.isStanding()) {
             timers.schedule(claim, claim.giveUpNanos);
@@ -362,7 +363,6 @@ final class Campaigner {
     private void seek(Candidacy candidacy, boolean hasTime, Now now, Output out) {
         Claim claim = candidacy.firstClaim();
         candidacy.failures = 0;
-        candidacy.attemptBeganNanos = now.nanos();
         Hint hint = candidacy.hint;
         long turn = hasTime && claim.kind != Claim.Kind.ONCE ? rivals.turnNanos(candidacy.resource, now) : 0;
         if (claim.kind != Claim.Kind.ONCE && hint != null && !hint.isPast(now)) {
@@ -370,6 +370,8 @@ final class Campaigner {
         } else if (isResting(claim, now)) {
             await(candidacy, claim.restEndsNanos);
         } else if (turn > 0) {
+            // Whoever takes it now knows who had it.
+            candidacy.attemptBeganNanos = now.nanos();
             candidacy.lastReason = TAKEN_HERE;
             await(candidacy, now.nanos() + turn);
         } else {

@@ -53,7 +53,7 @@ final class Candidacy extends TimerHeap.Timer {
     /** TRYING, EXTENDING: whether the round in flight is that of the prepare phase. */
     boolean preparing;
 
-    /** When the attempt in flight began. */
+    /** When the attempt in flight began, or the last one; before the first one, when the first claim began to wait. */
     long attemptBeganNanos;
 
     /** The ballot of the attempt in flight, or of the last one. */
@@ -87,7 +87,7 @@ final class Candidacy extends TimerHeap.Timer {
     /** A bit for each acceptor that answered in the round in flight, or in the last one. */
     long answeredBy;
 
-    /** A bit for each acceptor that said no to {@link #attempt}; for the record only. */
+    /** A bit for each acceptor that said no to {@link #attempt}. */
     long rejectedBy;
 
     /** A bit for each acceptor that accepted the proposal of {@link #attempt}. */

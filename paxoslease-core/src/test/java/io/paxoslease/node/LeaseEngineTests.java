@@ -904,6 +904,26 @@ class LeaseEngineTests {
             assertThat(asksWhenItIsTakenAgain(asks + 1) - asks).isBetween(SHARE - 5, SHARE + 1);
         }
 
+        /** Where each claim of a queue waited for less than a share, the one after it waited for a whole one anew, and none asked. */
+        @Test
+        void isAskedForAlsoWhereOneClaimAfterTheOtherStopsWaitingForIt() {
+            waiting.submit(Claim.patient("r", LEASE, at(60).nanos()), at(1), out);
+            refuse(out.requests.get(0).ballot(), at(1));
+            out.requests.clear();
+            waiting.onOwnerSeen("r", RIVAL, LEASE, at(1), out);
+            long millis = 1;
+            while (out.requests.isEmpty() && millis < 2_000) {
+                millis++;
+                if (millis % 30 == 0) {
+                    waiting.submit(Claim.patient("r", LEASE, at(millis + 60).nanos()), at(millis), out);
+                }
+                waiting.onTime(at(millis), out);
+                waiting.onOwnerGone("r", new Ballot(millis, RIVAL), at(millis), out);
+                waiting.onOwnerSeen("r", RIVAL, LEASE, at(millis), out);
+            }
+            assertThat(millis).isBetween(SHARE - 5, SHARE + 1);
+        }
+
         /** The frame that tells of the release has the next proposal, too, so that nobody sees the lease free. */
         @Test
         void isAskedForAlsoWhenItIsTakenAgainInTheFrameThatGivesItUp() {
