@@ -974,15 +974,22 @@ class LeaseEngineTests {
             assertThat(asksWhenItIsTakenAgain(4)).isEqualTo(1_002);
         }
 
-        /** Where two of five members were silent an attempt that the owner had refused lasted for fifty milliseconds, and turns passed meanwhile. */
-        @Test
-        void isTriedForInItsTurnThoughAnAttemptThatWasRefusedIsStillUnderWay() {
+        /** The owner gives it up when it has refused an attempt that no other member has answered. */
+        private Ballot isRefusedAndGivenUp(long millis) {
             waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
             Ballot ballot = out.requests.get(0).ballot();
             AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, RIVAL), LEASE);
             waiting.onOwnerSeen("r", RIVAL, LEASE, at(1), out);
-            waiting.onResponse(1, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(2), out);
-            waiting.onOwnerGone("r", new Ballot(ballot.counter() - 1, RIVAL), at(3), out);
+            waiting.onResponse(
+                    1, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(millis), out);
+            waiting.onOwnerGone("r", lease.ballot(), at(millis), out);
+            return ballot;
+        }
+
+        /** Where two of five members were silent an attempt that the owner had refused lasted for fifty milliseconds, and turns passed meanwhile. */
+        @Test
+        void isTriedForInItsTurnThoughAnAttemptThatWasRefusedIsStillUnderWay() {
+            Ballot ballot = isRefusedAndGivenUp(3);
             out.requests.clear();
             for (long millis = 3; millis < 13; millis++) {
                 waiting.onTime(at(millis), out);
@@ -996,12 +1003,12 @@ class LeaseEngineTests {
 
         @Test
         void isNotTriedForAnewWhileTheAnswersOfTheOthersMayBeOnTheirWay() {
-            waiting.submit(Claim.patient("r", LEASE, 10 * LEASE), at(1), out);
-            Ballot ballot = out.requests.get(0).ballot();
-            AcceptedLease lease = new AcceptedLease(new Ballot(ballot.counter() - 1, RIVAL), LEASE);
-            waiting.onOwnerSeen("r", RIVAL, LEASE, at(1), out);
-            waiting.onResponse(1, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), at(1), out);
-            waiting.onOwnerGone("r", new Ballot(ballot.counter() - 1, RIVAL), at(1), out);
+            isRefusedAndGivenUp(1);
+            // Some of the releases give this node the first turn.
+            for (long counter = 1; counter <= 20; counter++) {
+                waiting.onOwnerSeen("r", RIVAL, LEASE, at(1), out);
+                waiting.onOwnerGone("r", new Ballot(counter, RIVAL), at(1), out);
+            }
             assertThat(waiting.nextWakeNanos().getAsLong()).isGreaterThanOrEqualTo(at(3).nanos());
         }
     }
