@@ -169,7 +169,7 @@ final class Handovers {
     }
 
     private void resign(Simulation.Host owner) {
-        if (!cell.isSound() || !isWanted(owner)) {
+        if (!cell.isSound() || !isWanted(owner) || cell.active(owner, name) == null) {
             return;
         }
         Tenure before = cell.lastTenure[resource];
