@@ -220,9 +220,9 @@ final class Campaigner {
         candidacy.hint(hint, out);
         if (candidacy.state == State.WAITING && candidacy.firstClaim().kind != Claim.Kind.ONCE) {
             awaitFreedom(candidacy, hint);
-            if (again) {
-                onTakenAgain(candidacy, now, out);
-            }
+        }
+        if (again) {
+            onTakenAgain(candidacy, now, out);
         }
     }
 

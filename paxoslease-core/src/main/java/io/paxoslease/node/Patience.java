@@ -119,9 +119,10 @@ final class Patience {
         }
         int former = cell.indexOf(owner.nodeId());
         long seed = 31L * resource.hashCode() + owner.nonce() + drawn;
+        long ownLot = lot(seed, own);
         int before = 0;
         for (int member = 0; member < cell.size(); member++) {
-            before += member != former && lot(seed, member) < lot(seed, own) ? 1 : 0;
+            before += member != former && lot(seed, member) < ownLot ? 1 : 0;
         }
         return before * stepNanos;
     }

@@ -288,7 +288,6 @@ final class MemberLink {
             case SESSION_OPENED -> open(verdict.answer());
             case SESSION_UNKNOWN -> {
                 session = RequestFrame.NO_SESSION;
-                newestAnswered = Math.max(newestAnswered, exchange.frame().sequence());
                 if (exchange.retried()) {
                     unanswered = exchange.frame().requests();
                 } else {
@@ -302,13 +301,14 @@ final class MemberLink {
                 unanswered = join(exchange.frame().requests(), takeAll());
             }
         }
+        long number = exchange.frame().sequence();
         boolean good = verdict.answer() != null;
         if (good) {
+            newestAnswered = Math.max(newestAnswered, number);
             timeLimit.onAnswer(nowNanos - exchange.sentNanos());
         } else if (timedOut) {
             timeLimit.onTimeOut(exchange.timeoutNanos());
         }
-        long number = exchange.frame().sequence();
         boolean tells = tells(verdict, number);
         if (tells) {
             note(verdict, timedOut, number);
@@ -362,7 +362,6 @@ final class MemberLink {
         boolean counts = answer != null || refused || number > newestInLoss;
         if (answer != null) {
             state = answer.acceptor();
-            newestAnswered = Math.max(newestAnswered, number);
             failures = 0;
         } else if (counts) {
             newestInLoss = sequence;
