@@ -166,9 +166,10 @@ final class FaultyCell implements AutoCloseable {
     JournalChecker journals() throws IOException {
         List<Line> lines = new ArrayList<>();
         for (Life life : lives) {
-            for (Line line : JournalChecker.readLines(life.journal())) {
-                lines.add(line.by(life.clock()::toMachineNanos));
-            }
+            JournalChecker.read(List.of(life.journal()))
+                    .lines()
+                    .map(line -> line.by(life.clock()::toMachineNanos))
+                    .forEach(lines::add);
         }
         return new JournalChecker(lines);
     }

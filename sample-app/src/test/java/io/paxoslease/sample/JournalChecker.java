@@ -2,6 +2,8 @@ package io.paxoslease.sample;
 
 import io.paxoslease.sample.Tenures.Tenure;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +18,9 @@ import java.util.stream.Stream;
 final class JournalChecker {
 
     private final List<Line> lines = new ArrayList<>();
+
+    /** The journals that lines come from, and how many bytes of each have been read. */
+    private final Map<Path, Long> files = new LinkedHashMap<>();
 
     /** One line of a journal. */
     record Line(
@@ -84,24 +89,26 @@ final class JournalChecker {
 
     /** The journals that exist among some files. */
     static JournalChecker read(Collection<Path> files) throws IOException {
-        List<Line> lines = new ArrayList<>();
-        for (Path file : files) {
-            lines.addAll(readLines(file));
-        }
-        return new JournalChecker(lines);
+        JournalChecker journals = new JournalChecker(List.of());
+        files.forEach(file -> journals.files.put(file, 0L));
+        journals.readOn();
+        return journals;
     }
 
-    /** The complete lines of a journal; none if there is no such file. */
-    static List<Line> readLines(Path file) throws IOException {
-        if (!Files.exists(file)) {
-            return List.of();
+    /** Reads what has been written since: with all anew, waiting for a line would take a processor. */
+    void readOn() throws IOException {
+        for (Map.Entry<Path, Long> file : files.entrySet()) {
+            if (Files.exists(file.getKey())) {
+                try (InputStream in = Files.newInputStream(file.getKey())) {
+                    in.skipNBytes(file.getValue());
+                    String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                    // The last line may be on its way.
+                    String complete = text.substring(0, text.lastIndexOf('\n') + 1);
+                    complete.lines().map(Line::parse).forEach(lines::add);
+                    file.setValue(file.getValue() + complete.getBytes(StandardCharsets.UTF_8).length);
+                }
+            }
         }
-        // The last line may be on its way.
-        String text = Files.readString(file);
-        return text.substring(0, text.lastIndexOf('\n') + 1)
-                .lines()
-                .map(Line::parse)
-                .toList();
     }
 
     Stream<Line> lines() {

@@ -7,6 +7,7 @@ import io.paxoslease.sample.Tenures.Tenure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,6 +111,22 @@ class JournalCheckerTests {
         // The last line is on its way.
         return Files.writeString(
                 directory.resolve(name), String.join("\n", lines) + (lines[1].endsWith("x") ? "\n" : ""));
+    }
+
+    @Test
+    void readsOnWhereItStopped(@TempDir Path directory) throws IOException {
+        Path file = journal(directory, "ä", "S\tä\tä/1\tjob\t1\t1\t100\t0\tx", "E\tä\tä/1\tjob\t1");
+        Path later = directory.resolve("later");
+        JournalChecker journals = JournalChecker.read(List.of(file, later));
+        assertThat(journals.lines()).hasSize(1);
+
+        Files.writeString(file, "\t1\t100\t200\tx\n", StandardOpenOption.APPEND);
+        Files.writeString(later, "S\tb\tb/1\tjob\t2\t1\t199\t0\tx\n");
+        journals.readOn();
+
+        assertThat(journals.lines().map(Line::node)).containsExactly("ä", "ä", "b");
+        assertThat(journals.openRuns()).isEqualTo(1);
+        assertThat(journals.contradictions()).singleElement().asString().startsWith("two holders at once");
     }
 
     @Test
