@@ -23,10 +23,6 @@ final class LeaderObserver implements AutoCloseable {
     private final long pauseMillis;
     private volatile boolean closed;
 
-    LeaderObserver(RealCell cell) {
-        this(cell.nodes(), Duration.ofMillis(15));
-    }
-
     LeaderObserver(Collection<NodeProcess> nodes, Duration pause) {
         pauseMillis = pause.toMillis();
         threads = nodes.stream()

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** A cell of separate processes, by default three on ports of this machine. */
 final class RealCell implements AutoCloseable {
@@ -17,16 +18,21 @@ final class RealCell implements AutoCloseable {
     static final Duration LEASE_TIME = Duration.ofSeconds(2);
     static final Duration SOON = Duration.ofSeconds(180);
 
-    /** How a node is told to run all jobs often, each on a thread of its own. */
+    /** Whether a cell has the machine for itself, for long. */
+    private static final boolean ALONE =
+            Boolean.getBoolean("paxoslease.long") || Boolean.getBoolean("paxoslease.faults");
+
+    /** How a node is told to run all jobs often, each on a thread of its own: as often as possible, or as leaves time for the other tests. */
     static final List<String> JOBS = List.of(
-            "--sample.probe-rate=10ms",
-            "--sample.lock-rate=10ms",
+            "--sample.probe-rate=" + (ALONE ? "10ms" : "20ms"),
+            "--sample.lock-rate=" + (ALONE ? "10ms" : "100ms"),
             "--sample.invoices.rate=200ms",
             "--sample.report.rate=300ms",
             "--sample.cleanup.rate=500ms",
             "--spring.task.scheduling.pool.size=5");
 
     private final List<NodeProcess> nodes;
+    private @Nullable JournalChecker journals;
 
     RealCell(List<NodeProcess> nodes) {
         this.nodes = List.copyOf(nodes);
@@ -103,9 +109,16 @@ final class RealCell implements AutoCloseable {
         leases().forEach(this::awaitLeader);
     }
 
+    /** What the nodes have journalled up to now. */
     JournalChecker journals() {
         try {
-            return JournalChecker.read(nodes.stream().map(NodeProcess::journal).toList());
+            if (journals == null) {
+                journals = JournalChecker.read(
+                        nodes.stream().map(NodeProcess::journal).toList());
+            } else {
+                journals.readOn();
+            }
+            return journals;
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

@@ -59,7 +59,7 @@ class RealCellIT {
         }
         cell = new RealCell(DIRECTORY);
         cell.startAll();
-        observer = new LeaderObserver(cell);
+        observer = new LeaderObserver(cell.nodes(), Duration.ofMillis(LONG ? 15 : 50));
     }
 
     @AfterAll
@@ -113,7 +113,7 @@ class RealCellIT {
     @Order(2)
     void afterAKillAnotherLeadsWhenTheLeaseEnds() throws Exception {
         List<Long> delays = new ArrayList<>();
-        for (int round = 0; round < 3; round++) {
+        for (int round = 0; round < 2; round++) {
             cell.awaitSteady();
             try (MachineLag lag = new MachineLag()) {
                 QuietLease lease = awaitQuietLease();
@@ -186,7 +186,7 @@ class RealCellIT {
         List<String> states = new ArrayList<>();
         List<String> health = new ArrayList<>();
         long startNanos = System.nanoTime();
-        await().atMost(RealCell.SOON).pollInterval(Duration.ofMillis(10)).until(() -> {
+        await().atMost(RealCell.SOON).pollInterval(Duration.ofMillis(50)).until(() -> {
             String state = node.acceptorState();
             JsonNode component = paxosLeaseHealth(node);
             if (!state.equals("NONE")) {
@@ -226,7 +226,7 @@ class RealCellIT {
     @Order(3)
     void afterATerminationAnotherLeadsAtOnce() throws Exception {
         List<Long> gaps = new ArrayList<>();
-        for (int round = 0; round < 4; round++) {
+        for (int round = 0; round < 3; round++) {
             cell.awaitSteady();
             NodeProcess leader = cell.awaitLeader(Jobs.PROBE);
             try (MachineLag lag = new MachineLag()) {
@@ -389,7 +389,7 @@ class RealCellIT {
     @Timeout(1_800)
     void survivesRandomKillsPausesAndRestarts() throws Exception {
         long seed = Long.getLong("paxoslease.seed", System.nanoTime());
-        Duration duration = LONG ? Duration.ofMinutes(15) : Duration.ofSeconds(30);
+        Duration duration = LONG ? Duration.ofMinutes(15) : Duration.ofSeconds(20);
         figure("random faults for %s, -Dpaxoslease.seed=%d", duration, seed);
         Random random = new Random(seed);
         long endNanos = System.nanoTime() + duration.toNanos();
