@@ -57,6 +57,7 @@ final class MemberUrls {
         Map<String, URI> urls = new LinkedHashMap<>();
         Map<String, String> byAddress = new HashMap<>();
         texts.forEach((id, text) -> {
+            Settings.requireName("members", "the id of a member", id);
             Settings.requireResolved("members." + id, withoutPassword(text), text);
             URI url = read(id, text);
             String other = byAddress.put(address(url), id);
@@ -125,7 +126,7 @@ final class MemberUrls {
         return Settings.invalid("members." + id, withoutPassword(text), rule, remedy);
     }
 
-    private static String withoutPassword(String text) {
+    static String withoutPassword(String text) {
         return text.replaceAll("(//[^/@:]*:).*@", "$1...@");
     }
 

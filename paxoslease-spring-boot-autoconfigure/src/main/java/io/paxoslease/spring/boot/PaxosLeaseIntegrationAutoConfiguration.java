@@ -115,6 +115,7 @@ public final class PaxosLeaseIntegrationAutoConfiguration {
         }
 
         private static void requireLeaseName(String role) {
+            Settings.requireVisible("integration.roles", "the name of a role", role);
             try {
                 Names.require("lease name", role, Names.MAX_RESOURCE_BYTES);
             } catch (IllegalArgumentException wrong) {

@@ -29,6 +29,7 @@ public final class PaxosLeaseQuartzAutoConfiguration {
     @ConditionalOnMissingBean
     PaxosLeaseTriggerListener paxosLeaseTriggerListener(LeaseManager manager, PaxosLeaseQuartzProperties properties) {
         String lease = Objects.requireNonNull(properties.lease());
+        Settings.requireVisible("quartz.lease", "it", lease);
         try {
             return new PaxosLeaseTriggerListener(manager.election(lease));
         } catch (IllegalArgumentException wrong) {

@@ -407,6 +407,22 @@ class CellConfigurationTests {
             assertThat(cell.members()).containsOnlyKeys("1", "2");
         }
 
+        @ParameterizedTest
+        @ValueSource(strings = {" n1", "n1\u00a0", "n\t1", "${HOST}"})
+        void withIdsThatNobodyMeantAreRefused(String id) {
+            assertThat(refused("paxoslease.members[" + id + "]=http://localhost:8080"))
+                    .hasMessageContaining("Property paxoslease.members = '")
+                    .satisfies(refusal -> assertThat(refusal.value()).isEqualTo(id));
+        }
+
+        @Test
+        void withIdsThatAreTooLongAreToldSo() {
+            InvalidCellConfigurationException refusal =
+                    refused("paxoslease.members." + "n".repeat(256) + "=http://localhost:8080");
+            assertThat(refusal).hasMessageEndingWith("': the id of a member is longer than 255 bytes of UTF-8");
+            assertThat(refusal.remedy()).isEqualTo("Choose a short name.");
+        }
+
         @Test
         void withTheSameUrlAreRefused() {
             assertThat(refused(
@@ -969,9 +985,32 @@ class CellConfigurationTests {
                 "paxoslease.node-id=node-1 ",
                 "paxoslease.cell-name= billing",
                 "paxoslease.default-lease=leader\t",
+                "paxoslease.default-lease=leader\u00a0",
                 "paxoslease.leases[invoices ].lease-time=1s"
             })
     void refusesNamesWithWhiteSpaceAround(String setting) {
         assertThat(refused(setting)).hasMessageContaining("begins or ends with white space");
+    }
+
+    /** Nobody sees them either. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "paxoslease.node-id=node\u00071",
+                "paxoslease.cell-name=bill\ning",
+                "paxoslease.default-lease=lead\u001ber",
+                "paxoslease.leases[in\tvoices].lease-time=1s"
+            })
+    void refusesNamesWithControlCharacters(String setting) {
+        assertThat(refused(setting)).hasMessageContaining("has a control character");
+    }
+
+    @Test
+    void showsWhatNobodySeesInOneLine() {
+        assertThat(refused("paxoslease.node-id=node-1\n"))
+                .hasMessageStartingWith("Property paxoslease.node-id = 'node-1\\u000a': it begins or ends with");
+        assertThat(refused("paxoslease.members.a=http://localhost:8080\t"))
+                .hasMessageStartingWith(
+                        "Property paxoslease.members.a = 'http://localhost:8080\\u0009': this is not a URL");
     }
 }

@@ -24,6 +24,8 @@ import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -372,6 +374,18 @@ class PaxosLeaseIntegrationAutoConfigurationTests {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("is longer than 255 bytes")
+                        .isInstanceOf(InvalidCellConfigurationException.class));
+    }
+
+    /** Each would be a role of its own, of which nobody hears. */
+    @ParameterizedTest
+    @ValueSource(strings = {"${NO_SUCH_ROLE}", "a\u00a0", "a\tb"})
+    void refusesARoleThatNobodyMeant(String role) {
+        withNode.withPropertyValues("paxoslease.integration.roles=" + role)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith("Property paxoslease.integration.roles = '")
                         .isInstanceOf(InvalidCellConfigurationException.class));
     }
 

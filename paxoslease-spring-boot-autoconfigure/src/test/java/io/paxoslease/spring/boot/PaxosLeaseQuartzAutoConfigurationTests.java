@@ -56,6 +56,16 @@ class PaxosLeaseQuartzAutoConfigurationTests {
                                 "Property paxoslease.quartz.lease = '': The lease name must not be empty"));
     }
 
+    /** Else its jobs run beside those of nodes that were given the name as it was meant. */
+    @Test
+    void refusesALeaseWhoseNameHasWhatNobodySees() {
+        runner.withPropertyValues("paxoslease.quartz.lease=jobs\u00a0")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining(
+                                "paxoslease.quartz.lease = 'jobs\u00a0': it begins or ends with white"));
+    }
+
     /** Two worker threads: one runs the job that stays, the other goes on firing until that is vetoed, which lets the job end. */
     @Test
     void theLeaseIsHeldUntilTheJobThatRunsHasEnded() {
