@@ -56,7 +56,9 @@ final class UnreadProperties {
         Map<String, String> unread = new TreeMap<>();
         written(environment)
                 .forEach(source -> source.stream()
-                        .filter(name -> PREFIX.isAncestorOf(name) ? !isRead(name) : isBesideItsBlock(name, source))
+                        .filter(name -> name.equals(PREFIX) || PREFIX.isAncestorOf(name)
+                                ? !isRead(name) || isTextOfABlock(name, source)
+                                : isBesideItsBlock(name, source))
                         .forEach(name -> unread.putIfAbsent(name.toString(), place(source, name))));
         return unread;
     }
@@ -93,6 +95,15 @@ final class UnreadProperties {
                 && Stream.of(PREFIX, MEMBERS).anyMatch(block -> source.getConfigurationProperty(block) != null);
     }
 
+    /** A block that nothing binds as a whole: what is written there instead of settings is lost. */
+    private static boolean isTextOfABlock(ConfigurationPropertyName name, ConfigurationPropertySource source) {
+        boolean block = name.getNumberOfElements() < 3
+                && (SWITCHES.stream().anyMatch(name::isAncestorOf)
+                        || APART.containsKey(name.getElement(1, Form.UNIFORM)));
+        ConfigurationProperty text = block ? source.getConfigurationProperty(name) : null;
+        return text != null && !text.getValue().toString().isBlank();
+    }
+
     private static String place(ConfigurationPropertySource source, ConfigurationPropertyName name) {
         Origin origin = Origin.from(source.getConfigurationProperty(name));
         return origin == null ? "" : " (" + origin + ")";
@@ -115,6 +126,11 @@ final class UnreadProperties {
                         .anyMatch(component -> isRead(name, element + 1, component));
     }
 
+    private static boolean isPosition(ConfigurationPropertyName name, int element) {
+        return element + 1 == name.getNumberOfElements()
+                && name.getElement(element, Form.UNIFORM).matches("\\d+");
+    }
+
     /** A key consists of several elements where the values are texts, of one otherwise. */
     private static boolean isRead(ConfigurationPropertyName name, int element, RecordComponent component) {
         Class<?> type = component.getType();
@@ -123,7 +139,7 @@ final class UnreadProperties {
             return isRead(name, element, type);
         }
         if (!Map.class.isAssignableFrom(type)) {
-            return ends || Collection.class.isAssignableFrom(type);
+            return ends || (Collection.class.isAssignableFrom(type) && isPosition(name, element));
         }
         Type value = ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[1];
         return ends || !(value instanceof Class<?> each && each.isRecord()) || isRead(name, element + 1, each);

@@ -128,6 +128,9 @@ class CellConfigurationTests {
                     "endpoint.base-paht",
                     "lease-time.seconds",
                     "security.shared-secret.value",
+                    "security.accepted-secrets.old",
+                    "security.accepted-secrets[0].value",
+                    "integration.roles.one",
                     "leases.report.priority.high"
                 })
         void mayBeDeep(String name) {
@@ -154,6 +157,21 @@ class CellConfigurationTests {
                     .allSatisfy(name -> assertThat(UnreadProperties.isRead(ConfigurationPropertyName.of(name)))
                             .as(name)
                             .isTrue());
+        }
+
+        /** Jobs would run on every node, and nobody would say so. */
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "paxoslease.quartz=jobs",
+                    "paxoslease.integration=one",
+                    "paxoslease.ui=true",
+                    "paxoslease.readiness=false"
+                })
+        void areThoseOfBlocksWithATextInPlaceOfSettings(String setting) {
+            assertThat(refused(setting).property()).isEqualTo(setting.replaceFirst("=.*", ""));
+            assertThat(configure(setting.replaceFirst("=.*", "= ")).standalone())
+                    .isTrue();
         }
 
         /** As YAML is read where all entries are comments. */

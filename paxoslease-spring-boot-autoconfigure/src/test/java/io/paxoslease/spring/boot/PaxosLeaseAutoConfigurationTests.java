@@ -125,6 +125,16 @@ class PaxosLeaseAutoConfigurationTests {
         });
     }
 
+    /** Spring Boot binds nothing then, and says nothing. */
+    @Test
+    void aTextInPlaceOfAllSettingsFailsTheStart() {
+        plain.withPropertyValues("paxoslease=node-1")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageStartingWith("Property paxoslease: PaxosLease does not read it"));
+    }
+
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration(PaxosLeaseAutoConfiguration.class)
     static class Application {}
