@@ -1,0 +1,110 @@
+package io.paxoslease.spring.boot;
+
+import java.lang.reflect.RecordComponent;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Says what a setting must be whose value is of another kind: no time, no number, or a text where settings belong. Before Spring Boot's own
+ * analyzer, which names a missing converter.
+ */
+@Order(0)
+final class UnusableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+    private record Advice(String rule, String remedy) {}
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+        String name = cause.getName().toString();
+        Class<?> type = cause.getTarget().getBoxedType().resolve(Object.class);
+        Advice advice = name.startsWith(Settings.PREFIX) ? advice(name, type) : null;
+        if (advice == null) {
+            return null;
+        }
+        InvalidCellConfigurationException refusal =
+                refusal(name.substring(Settings.PREFIX.length()), cause.getProperty(), advice);
+        return new FailureAnalysis(refusal.getMessage(), refusal.remedy(), cause);
+    }
+
+    private static InvalidCellConfigurationException refusal(
+            String name, @Nullable ConfigurationProperty property, Advice advice) {
+        if (property == null) {
+            return Settings.invalid(name, null, advice.rule(), advice.remedy());
+        }
+        String shown = MemberUrls.withoutPassword(property.getValue().toString());
+        return Settings.hasPlaceholder(shown)
+                ? Settings.unresolved(name, shown)
+                : Settings.invalid(
+                        name,
+                        shown,
+                        advice.rule() + (property.getOrigin() == null ? "" : " (" + property.getOrigin() + ")"),
+                        advice.remedy());
+    }
+
+    private static @Nullable Advice advice(String name, Class<?> type) {
+        if (Map.class.isAssignableFrom(type) || type.isRecord()) {
+            return ofABlock(name, type);
+        }
+        if (type == Duration.class) {
+            return new Advice("it is no time", "Write a whole number and its unit, such as 500ms, 10s, 5m, 1h or 1d.");
+        }
+        if (type == Boolean.class) {
+            return new Advice("it is neither true nor false", "Set it to true or false, or leave it out.");
+        }
+        if (type == Integer.class) {
+            return new Advice(
+                    "it is no whole number of at most " + Integer.MAX_VALUE, "Set such a number, or leave it out.");
+        }
+        if (type == Double.class) {
+            return new Advice("it is no number", "Set a number such as 0.01, or leave it out.");
+        }
+        if (type.isEnum()) {
+            String values = Arrays.stream(type.getEnumConstants())
+                    .map(value -> value.toString().toLowerCase(Locale.ROOT))
+                    .collect(Collectors.joining(" nor "));
+            return new Advice("it is neither " + values, "Set it to one of them, or leave it out.");
+        }
+        if (type == InetAddress.class) {
+            return new Advice(
+                    "it is neither an IP address nor a name that this machine can look up",
+                    "Set an IP address of this machine, or leave it out.");
+        }
+        return null;
+    }
+
+    private static Advice ofABlock(String name, Class<?> type) {
+        if (name.equals(Settings.PREFIX + "members")) {
+            return new Advice(
+                    "members are URLs, each below an id",
+                    "Write one setting for each member, paxoslease.members.node-1=http://10.0.0.1:8080. In YAML that is node-1:"
+                            + " http://10.0.0.1:8080 on a line below members, with a blank after the colon.");
+        }
+        if (name.startsWith(Settings.PREFIX + "leases")) {
+            return new Advice(
+                    "the settings of a lease stand below its name",
+                    "Write for example paxoslease.leases.billing.lease-time=5s for the lease billing; its settings are "
+                            + names(PaxosLeaseProperties.LeaseProperties.class)
+                            + ". A lease without any needs no entry.");
+        }
+        return new Advice(
+                "it has no value of its own, but settings below it",
+                "Set them under " + name + ": " + names(type) + ".");
+    }
+
+    private static String names(Class<?> properties) {
+        return Arrays.stream(properties.getRecordComponents())
+                .map(RecordComponent::getName)
+                .map(component -> component.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining(", "));
+    }
+}
