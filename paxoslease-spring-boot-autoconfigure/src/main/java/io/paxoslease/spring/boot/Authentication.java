@@ -8,6 +8,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * What tells the frames of members from those of strangers: a shared secret, else the certificates of mutual TLS, else that both ends are on this
@@ -19,16 +20,19 @@ final class Authentication {
     private final AnsweringServer server;
     private final LocalAddresses addresses;
     private final Map<String, URI> members;
+    private final Consumer<String> warnings;
 
     Authentication(
             PaxosLeaseProperties properties,
             AnsweringServer server,
             LocalAddresses addresses,
-            Map<String, URI> members) {
+            Map<String, URI> members,
+            Consumer<String> warnings) {
         this.properties = properties;
         this.server = server;
         this.addresses = addresses;
         this.members = members;
+        this.warnings = warnings;
     }
 
     static boolean isTls(URI url) {
@@ -134,15 +138,25 @@ final class Authentication {
         return secrets;
     }
 
-    private static WireSettings.Secret secret(String name, String text) {
+    /** White space around makes none longer: it is what is left of one that is missing, or the end of a file. */
+    private WireSettings.Secret secret(String name, String text) {
         Settings.requireResolved(name, null, text);
+        boolean spaced = !text.equals(text.strip());
+        if (spaced) {
+            warnings.accept(
+                    Settings.PREFIX + name + " begins or ends with white space, such as the line break that echo"
+                            + " writes, which belongs to it: a node that is given it without is refused by the others. Remove it on all"
+                            + " nodes as you would change the secret.");
+        }
         try {
-            return new WireSettings.Secret(text);
+            WireSettings.Secret secret = new WireSettings.Secret(text.strip());
+            return spaced ? new WireSettings.Secret(text) : secret;
         } catch (IllegalArgumentException tooShort) {
             throw Settings.invalid(
                     name,
                     null,
-                    String.valueOf(tooShort.getMessage()).replaceFirst("^The shared secret", "it"),
+                    String.valueOf(tooShort.getMessage()).replaceFirst("^The shared secret", "it")
+                            + (spaced ? " without the white space around it" : ""),
                     "Use a long random text, for example the output of: openssl rand -base64 32");
         }
     }

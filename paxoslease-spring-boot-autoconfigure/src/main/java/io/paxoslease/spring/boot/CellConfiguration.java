@@ -127,7 +127,7 @@ record CellConfiguration(
             requireTcpPort();
             Duration roundTimeout = times.roundTimeout();
             requireBasePath();
-            Authentication authentication = new Authentication(properties, server, addresses, members);
+            Authentication authentication = new Authentication(properties, server, addresses, members, warnings::add);
             authentication.require();
             authentication.requireBundle();
             requireHistory();

@@ -943,6 +943,35 @@ class CellConfigurationTests {
             assertThat(refusal.remedy()).doesNotContain("hunter2");
         }
 
+        /** Such as an empty entry of a template between quotes. */
+        @Test
+        void whiteSpaceAloneIsNoSecretAndMakesNoneLonger() {
+            assertThat(refused("paxoslease.security.shared-secret=" + " ".repeat(20)))
+                    .hasMessage("Property paxoslease.security.shared-secret: it must have at least 16 bytes, but has 0"
+                            + " without the white space around it");
+            assertThat(refused("paxoslease.security.shared-secret=0123456789abcde\n"))
+                    .hasMessageContaining("but has 15 without the white space around it");
+        }
+
+        /** It belongs to the secret: other nodes may have it, too. */
+        @Test
+        void aSecretWithWhiteSpaceAroundIsKeptWithAWarning() {
+            String[] settings = {
+                "paxoslease.security.shared-secret=0123456789abcdef\n",
+                "paxoslease.security.accepted-secrets[0]= fedcba9876543210"
+            };
+            CellConfiguration cell = configure(settings);
+
+            assertThat(cell.warnings())
+                    .hasSize(2)
+                    .anyMatch(warning -> warning.startsWith("paxoslease.security.shared-secret begins or ends with"))
+                    .anyMatch(warning -> warning.startsWith("paxoslease.security.accepted-secrets[0] begins or ends"))
+                    .noneMatch(warning -> warning.contains("0123") || warning.contains("fedc"));
+            assertThat(configure("paxoslease.security.shared-secret=0123 456789 abcdef")
+                            .warnings())
+                    .isEmpty();
+        }
+
         @Test
         void theSharedSecretIsUsedAndOthersAreAccepted() {
             assertThat(configure(with(
