@@ -126,8 +126,9 @@ final class MemberUrls {
         return Settings.invalid("members." + id, withoutPassword(text), rule, remedy);
     }
 
+    /** The password may make the text no URL, and the text may lack what makes it one. */
     static String withoutPassword(String text) {
-        return text.replaceAll("(//[^/@:]*:).*@", "$1...@");
+        return text.replaceAll("(?s):(?!//).*@", ":...@");
     }
 
     private static String address(URI url) {

@@ -533,6 +533,22 @@ class CellConfigurationTests {
             assertThat(refusal).hasMessageNotContainingAny("hunt", "er2");
         }
 
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "http://me@home.example:hunter2@host",
+                    "me:hunter2@host",
+                    "http:me:hunter2@host",
+                    "http:/me:hunter2@host",
+                    "http://me:hunt\ner2@host"
+                })
+        void doNotShowTheirPasswordWhereTheyAreNoUrls(String url) {
+            InvalidCellConfigurationException refusal = refused("paxoslease.members.a=" + url);
+
+            assertThat(refusal.value()).endsWith(":...@host");
+            assertThat(refusal).hasMessageNotContainingAny("hunt", "er2");
+        }
+
         @Test
         void inEvenNumberAreAllowedWithAWarning() {
             assertThat(configure(
