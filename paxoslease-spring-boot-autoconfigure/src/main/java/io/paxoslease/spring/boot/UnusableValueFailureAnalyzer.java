@@ -13,6 +13,8 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.core.convert.ConversionFailedException;
 
 /**
  * Says what a setting must be whose value is of another kind: no time, no number, or a text where settings belong. Before Spring Boot's own
@@ -25,30 +27,37 @@ final class UnusableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindExc
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
-        String name = cause.getName().toString();
-        Class<?> type = cause.getTarget().getBoxedType().resolve(Object.class);
-        Advice advice = name.startsWith(Settings.PREFIX) ? advice(name, type) : null;
-        if (advice == null) {
-            return null;
-        }
         InvalidCellConfigurationException refusal =
-                refusal(name.substring(Settings.PREFIX.length()), cause.getProperty(), advice);
-        return new FailureAnalysis(refusal.getMessage(), refusal.remedy(), cause);
+                cause.getName().toString().startsWith(Settings.PREFIX) ? refusal(cause) : null;
+        return refusal == null ? null : new FailureAnalysis(refusal.getMessage(), refusal.remedy(), cause);
+    }
+
+    private static @Nullable InvalidCellConfigurationException refusal(BindException cause) {
+        String name = cause.getName().toString();
+        Advice advice = cause.getCause() instanceof ConversionException
+                ? advice(name, cause.getTarget().getBoxedType().resolve(Object.class))
+                : null;
+        return advice == null
+                ? null
+                : refusal(name.substring(Settings.PREFIX.length()), cause.getProperty(), cause.getCause(), advice);
     }
 
     private static InvalidCellConfigurationException refusal(
-            String name, @Nullable ConfigurationProperty property, Advice advice) {
+            String name, @Nullable ConfigurationProperty property, @Nullable Throwable failure, Advice advice) {
         if (property == null) {
             return Settings.invalid(name, null, advice.rule(), advice.remedy());
         }
-        String shown = MemberUrls.withoutPassword(property.getValue().toString());
-        return Settings.hasPlaceholder(shown)
+        // What was converted has no placeholders that have a value. It is null where a blank means none, as it does to
+        // a number.
+        Object converted = failure instanceof ConversionFailedException failed ? failed.getValue() : null;
+        String shown = MemberUrls.withoutPassword(String.valueOf(converted == null ? property.getValue() : converted));
+        return converted != null && Settings.hasPlaceholder(shown)
                 ? Settings.unresolved(name, shown)
-                : Settings.invalid(
-                        name,
-                        shown,
-                        advice.rule() + (property.getOrigin() == null ? "" : " (" + property.getOrigin() + ")"),
-                        advice.remedy());
+                : Settings.invalid(name, shown, advice.rule() + place(property), advice.remedy());
+    }
+
+    private static String place(ConfigurationProperty property) {
+        return property.getOrigin() == null ? "" : " (" + property.getOrigin() + ")";
     }
 
     private static @Nullable Advice advice(String name, Class<?> type) {

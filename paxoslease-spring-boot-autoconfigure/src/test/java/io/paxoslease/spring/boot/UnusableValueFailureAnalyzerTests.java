@@ -39,7 +39,8 @@ class UnusableValueFailureAnalyzerTests {
             value = {
                 "members=node-1,node-2 | 'node-1,node-2': members are URLs, each below an id | paxoslease.members.node-1=http://",
                 "members=http://me:horse@localhost:8080 | 'http://me:...@localhost:8080': members are | node-1: http://",
-                "members=${NO_SUCH_MEMBERS} | it has a placeholder | Set the property or the environment variable",
+                "members=http://me@home:horse@localhost:8080 | 'http://me@home:...@localhost:8080': members are | node-1: http://",
+                "members=${NO_SUCH_MEMBERS} | '${NO_SUCH_MEMBERS}': members are URLs, each below an id | paxoslease.members.node-1",
                 "leases=billing | 'billing': the settings of a lease stand below its name | paxoslease.leases.billing.lease-time=5s",
                 "leases.billing=5s | leases.billing: the settings of a lease stand below | lease-time, candidate, priority",
                 "leases[0]=billing | leases[0]: the settings of a lease stand below | A lease without any needs no entry",
@@ -47,6 +48,8 @@ class UnusableValueFailureAnalyzerTests {
                 "tcp=7411 | tcp: it has no value of its own | Set them under paxoslease.tcp: port, address",
                 "security=correct horse battery | security: it has no value of its own | shared-secret, accepted-secrets, allow-un",
                 "lease-time=10sec | '10sec': it is no time | 500ms, 10s, 5m, 1h or 1d",
+                "lease-time=${NO_SUCH_TIME} | it has a placeholder | Set the property or the environment variable",
+                "lease-time=${NO_SUCH_TIME:soon} | 'soon': it is no time | 500ms, 10s, 5m, 1h or 1d",
                 "leases.billing.lease-time=soon | leases.billing.lease-time = 'soon': it is no time | a whole number and its unit",
                 "one-round-trip=maybe | 'maybe': it is neither true nor false | true or false",
                 "leases.billing.candidate=maybe | 'maybe': it is neither true nor false | true or false",
@@ -75,6 +78,17 @@ class UnusableValueFailureAnalyzerTests {
         assertThatThrownBy(() -> start("paxoslease.lease-time=soon")).hasRootCauseInstanceOf(Exception.class);
 
         assertThat(output).contains("'soon': it is no time (\"paxoslease.lease-time\" from property source");
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void leavesPlaceholdersInACircleToSpringBoot(CapturedOutput output) {
+        assertThatThrownBy(() -> start("paxoslease.lease-time=${paxoslease.lease-time}"))
+                .hasRootCauseInstanceOf(Exception.class);
+
+        assertThat(output)
+                .contains("Circular placeholder reference")
+                .doesNotContain("without a value", "it is no time");
     }
 
     @Test
