@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -18,7 +19,7 @@ import org.springframework.core.convert.ConversionFailedException;
 
 /**
  * Says what a setting must be whose value is of another kind: no time, no number, or a text where settings belong. Before Spring Boot's own
- * analyzer, which names a missing converter.
+ * analyzer, which names a missing converter, and shows secrets.
  */
 @Order(0)
 final class UnusableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
@@ -33,13 +34,36 @@ final class UnusableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindExc
     }
 
     private static @Nullable InvalidCellConfigurationException refusal(BindException cause) {
+        if (cause.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
+            return ofNoEntry(unbound.getUnboundProperties().iterator().next());
+        }
         String name = cause.getName().toString();
         Advice advice = cause.getCause() instanceof ConversionException
                 ? advice(name, cause.getTarget().getBoxedType().resolve(Object.class))
                 : null;
-        return advice == null
-                ? null
-                : refusal(name.substring(Settings.PREFIX.length()), cause.getProperty(), cause.getCause(), advice);
+        String below = name.substring(Settings.PREFIX.length());
+        if (advice != null) {
+            return refusal(below, cause.getProperty(), cause.getCause(), advice);
+        }
+        return below.startsWith("security.") ? hidden(below) : null;
+    }
+
+    /** Spring Boot's own analyzer would show the value, or that of the setting before, which is the secret. */
+    private static InvalidCellConfigurationException hidden(String name) {
+        return Settings.invalid(
+                name,
+                null,
+                "it cannot be read",
+                "A secret is a text, without a placeholder that leads back to itself; in JSON no entry of accepted-secrets is null.");
+    }
+
+    /** Its value is not shown, because it may be a secret. */
+    private static InvalidCellConfigurationException ofNoEntry(ConfigurationProperty property) {
+        return new InvalidCellConfigurationException(
+                property.getName().toString(),
+                null,
+                "it is no entry of a list" + place(property),
+                "Number the entries from 0 without a gap, all in one file. In YAML write each on a line of its own after a dash.");
     }
 
     private static InvalidCellConfigurationException refusal(

@@ -27,9 +27,13 @@ class UnusableValueFailureAnalyzerTests {
     static class Application {}
 
     private static void start(String setting) {
+        run("--" + setting);
+    }
+
+    private static void run(String argument) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
-        application.run("--" + setting).close();
+        application.run(argument).close();
     }
 
     @ParameterizedTest
@@ -60,6 +64,9 @@ class UnusableValueFailureAnalyzerTests {
                 "max-clock-drift=1% | '1%': it is no number | 0.01",
                 "transport=udp | 'udp': it is neither http nor tcp | one of them",
                 "endpoint.port=9090 | '9090': it is neither application nor management | one of them",
+                "security.accepted-secrets[1]=horse | accepted-secrets[1]: it is no entry of a list | from 0 without a gap",
+                "security.accepted-secrets[0].next=horse | accepted-secrets[0].next: it is no entry of a list | after a dash",
+                "security.shared-secret=horse${paxoslease.security.shared-secret} | it cannot be read | leads back to itself",
                 "tcp.address=a b | 'a b': it is neither an IP address nor a name | an IP address of this machine",
             })
     @ExtendWith(OutputCaptureExtension.class)
@@ -89,6 +96,19 @@ class UnusableValueFailureAnalyzerTests {
         assertThat(output)
                 .contains("Circular placeholder reference")
                 .doesNotContain("without a value", "it is no time");
+    }
+
+    /** Spring Boot says that it failed at the last setting that it has read. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void doesNotShowTheSecretBeforeOneThatIsMissing(CapturedOutput output) {
+        String settings = """
+                {"paxoslease": {"security": {"shared-secret": "correct horse battery", "accepted-secrets": [null]}}}""";
+        assertThatThrownBy(() -> run("--spring.application.json=" + settings)).hasRootCauseInstanceOf(Exception.class);
+
+        assertThat(output)
+                .contains("Property paxoslease.security.accepted-secrets: it cannot be read")
+                .doesNotContain("horse");
     }
 
     @Test
