@@ -162,6 +162,30 @@ class DeploymentTests {
         assertThat(bind(variables).security().sharedSecret()).isNotNull();
     }
 
+    /** A guarded call and a request that do not end take the drain time-out, and then a phase each: of the web server and of Spring's scheduler. */
+    @Test
+    void thereIsTimeToStopWhereACallAndARequestDoNotEnd() throws IOException {
+        long drain = bind(Map.of("PAXOSLEASE_NODEID", "n1"))
+                .shutdown()
+                .drainTimeout()
+                .toSeconds();
+        int longest = (int) drain + 2 * 30;
+        Object pod = at(manifest("StatefulSet", "billing"), "spec", "template", "spec");
+        Object compose = new Yaml().load(Files.readString(DEPLOY.resolve("compose.yaml")));
+        String unit = Files.readString(DEPLOY.resolve("billing.service"));
+
+        assertThat((Integer) at(pod, "terminationGracePeriodSeconds")).isGreaterThan(longest);
+        assertThat(seconds("(\\d+)s", (String) at(compose, "x-billing", "stop_grace_period")))
+                .isGreaterThan(longest);
+        assertThat(seconds("(?s).*\nTimeoutStopSec=(\\d+)\n.*", unit)).isGreaterThan(longest);
+    }
+
+    private static int seconds(String pattern, String text) {
+        Matcher matcher = Pattern.compile(pattern).matcher(text);
+        assertThat(matcher.matches()).as(text).isTrue();
+        return Integer.parseInt(matcher.group(1));
+    }
+
     /** As Spring Boot reads the variables of its process. */
     private static PaxosLeaseProperties bind(Map<String, Object> variables) {
         SystemEnvironmentPropertySource source = new SystemEnvironmentPropertySource(
