@@ -111,7 +111,8 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
     private static final class Lane {
         final String lease;
         final EventQueue events = new EventQueue(CAPACITY);
-        final Map<ApplicationListener<?>, Inbox> busy = new IdentityHashMap<>();
+        /** One for all that are empty: each lease that is held has a lane, most of them idle. */
+        Map<ApplicationListener<?>, Inbox> busy = Map.of();
         /** Whether it has the turn or waits for it. */
         boolean running;
 
@@ -438,6 +439,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 return;
             }
             inbox.events.add(event);
+            lane.busy = lane.busy.isEmpty() ? new IdentityHashMap<>(1) : lane.busy;
             lane.busy.put(listener, inbox);
             handed = threads.start(work);
             waitedNanos = handed ? leaveBehindUnless(done, inbox) : 0;
@@ -481,6 +483,7 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                         leftBehind--;
                     }
                     lane.busy.remove(listener);
+                    lane.busy = lane.busy.isEmpty() ? Map.of() : lane.busy;
                     rest(lane);
                     // An interrupt by close() must not follow the thread to another listener.
                     Thread.interrupted();
