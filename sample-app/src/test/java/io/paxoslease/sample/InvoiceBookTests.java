@@ -2,6 +2,10 @@ package io.paxoslease.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
@@ -23,7 +27,29 @@ class InvoiceBookTests {
     }
 
     private void createTables() {
-        new ResourceDatabasePopulator(new ClassPathResource("schema.sql")).execute(dataSource);
+        createTables(dataSource);
+    }
+
+    private static void createTables(DataSource database) {
+        new ResourceDatabasePopulator(new ClassPathResource("schema.sql")).execute(database);
+    }
+
+    @Test
+    void allNodesMayCreateTheTablesAtOnce() {
+        Executor threads = work -> new Thread(work).start();
+        for (int round = 0; round < 100; round++) {
+            DriverManagerDataSource fresh =
+                    new DriverManagerDataSource("jdbc:h2:mem:fresh-" + round + ";DB_CLOSE_DELAY=-1");
+            CompletableFuture<?>[] nodes = Stream.generate(
+                            () -> CompletableFuture.runAsync(() -> createTables(fresh), threads))
+                    .limit(3)
+                    .toArray(CompletableFuture[]::new);
+            CompletableFuture.allOf(nodes).join();
+
+            JdbcClient client = JdbcClient.create(fresh);
+            assertThat(new InvoiceBook(client).write("node-1", 7)).contains(1L);
+            client.sql("shutdown").update();
+        }
     }
 
     @Test
