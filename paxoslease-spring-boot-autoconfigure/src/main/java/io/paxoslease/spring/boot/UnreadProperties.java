@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
@@ -59,7 +60,8 @@ final class UnreadProperties {
                         .filter(name -> name.equals(PREFIX) || PREFIX.isAncestorOf(name)
                                 ? !isRead(name) || isTextOfABlock(name, source)
                                 : isBesideItsBlock(name, source))
-                        .forEach(name -> unread.putIfAbsent(name.toString(), place(source, name))));
+                        .forEach(name ->
+                                unread.putIfAbsent(name.toString(), place(source.getConfigurationProperty(name)))));
         return unread;
     }
 
@@ -104,8 +106,9 @@ final class UnreadProperties {
         return text != null && !text.getValue().toString().isBlank();
     }
 
-    private static String place(ConfigurationPropertySource source, ConfigurationPropertyName name) {
-        Origin origin = Origin.from(source.getConfigurationProperty(name));
+    /** Where a property was written, to be put behind its name; empty if that is not known. */
+    static String place(@Nullable ConfigurationProperty property) {
+        Origin origin = Origin.from(property);
         return origin == null ? "" : " (" + origin + ")";
     }
 

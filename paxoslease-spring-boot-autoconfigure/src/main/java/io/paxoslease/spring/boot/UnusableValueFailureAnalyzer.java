@@ -62,7 +62,7 @@ final class UnusableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindExc
         return new InvalidCellConfigurationException(
                 property.getName().toString(),
                 null,
-                "it is no entry of a list" + place(property),
+                "it is no entry of a list" + UnreadProperties.place(property),
                 "Number the entries from 0 without a gap, all in one file. In YAML write each on a line of its own after a dash.");
     }
 
@@ -77,11 +77,7 @@ final class UnusableValueFailureAnalyzer extends AbstractFailureAnalyzer<BindExc
         String shown = MemberUrls.withoutPassword(String.valueOf(converted == null ? property.getValue() : converted));
         return converted != null && Settings.hasPlaceholder(shown)
                 ? Settings.unresolved(name, shown)
-                : Settings.invalid(name, shown, advice.rule() + place(property), advice.remedy());
-    }
-
-    private static String place(ConfigurationProperty property) {
-        return property.getOrigin() == null ? "" : " (" + property.getOrigin() + ")";
+                : Settings.invalid(name, shown, advice.rule() + UnreadProperties.place(property), advice.remedy());
     }
 
     private static @Nullable Advice advice(String name, Class<?> type) {
