@@ -5,6 +5,7 @@ import io.paxoslease.protocol.Acceptor;
 import io.paxoslease.protocol.BallotSequence;
 import io.paxoslease.protocol.Names;
 import io.paxoslease.protocol.Now;
+import io.paxoslease.protocol.ReleaseRequest;
 import io.paxoslease.protocol.Request;
 import io.paxoslease.protocol.Response;
 import java.lang.System.Logger.Level;
@@ -23,12 +24,17 @@ final class LocalAcceptor {
 
     private static final System.Logger LOG = System.getLogger(LocalAcceptor.class.getName());
     private static final int MAX_FAR_AHEAD = 64;
+    private static final long FULL_TOLD_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final Acceptor acceptor;
     private final BallotSequence ballots;
     private final Executor log;
     private final Set<String> farAhead = ConcurrentHashMap.newKeySet();
     private boolean broken;
+
+    // How often a full table was told, and when last.
+    private long fullTold;
+    private long fullToldNanos;
 
     /** Has lines written elsewhere: whoever calls may hold a lock of its own, or be the thread that answers all members. */
     LocalAcceptor(Acceptor acceptor, BallotSequence ballots, Executor log) {
@@ -41,7 +47,9 @@ final class LocalAcceptor {
     @Nullable
     Response handle(Request request, Now now) {
         Response response = answer(request, now);
-        noteIfFarAhead(request, response, now);
+        if (response == null) {
+            noteSilence(request, now);
+        }
         return response;
     }
 
@@ -54,7 +62,9 @@ final class LocalAcceptor {
             }
         }
         for (int i = 0; i < requests.size(); i++) {
-            noteIfFarAhead(requests.get(i), responses.get(first + i), now);
+            if (responses.get(first + i) == null) {
+                noteSilence(requests.get(i), now);
+            }
         }
     }
 
@@ -71,26 +81,53 @@ final class LocalAcceptor {
         }
     }
 
-    private void noteIfFarAhead(Request request, @Nullable Response response, Now now) {
-        if (response == null && BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
-            noteFarAhead(Names.printable(request.ballot().owner().nodeId()));
+    /** The node that asked learns no more than that no majority answered. */
+    private void noteSilence(Request request, Now now) {
+        try {
+            if (BallotSequence.isTooFarAhead(request.ballot().counter(), now)) {
+                noteFarAhead(Names.printable(request.ballot().owner().nodeId()));
+            } else if (!(request instanceof ReleaseRequest)) {
+                noteIfFull(now);
+            }
+        } catch (RuntimeException | Error unheard) {
+            // a log that fails is no reason to vote no more
         }
     }
 
     /** Once for each node: it would otherwise be told with each of its attempts. */
     private void noteFarAhead(String nodeId) {
         if (farAhead.size() < MAX_FAR_AHEAD && farAhead.add(nodeId)) {
-            try {
-                log.execute(() -> LOG.log(
-                        Level.WARNING,
-                        "Node " + nodeId
-                                + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
-                                + " part in its attempts: compare the wall clocks of the two. If that of " + nodeId
-                                + " was ahead, restart " + nodeId + " when it is set right"));
-            } catch (RuntimeException | Error unheard) {
-                // a log that fails is no reason to vote no more
-            }
+            log.execute(() -> LOG.log(
+                    Level.WARNING,
+                    "Node " + nodeId
+                            + " uses ballots more than a day ahead of this node's wall clock, so that this node takes no"
+                            + " part in its attempts: compare the wall clocks of the two. If that of " + nodeId
+                            + " was ahead, restart " + nodeId + " when it is set right"));
         }
+    }
+
+    /** X4. At once, and then once a minute if it goes on. */
+    private void noteIfFull(Now now) {
+        long refused;
+        int resources;
+        synchronized (this) {
+            if (fullTold > 0 && now.nanos() - fullToldNanos < FULL_TOLD_EVERY_NANOS) {
+                return;
+            }
+            refused = acceptor.refusals().getOrDefault(Acceptor.Refusal.TABLE_FULL, 0L);
+            if (refused == fullTold) {
+                return;
+            }
+            resources = acceptor.resources();
+            fullTold = refused;
+            fullToldNanos = now.nanos();
+        }
+        log.execute(() -> LOG.log(
+                Level.WARNING,
+                "The acceptor of this node remembers " + resources
+                        + " leases, as many as it may, and leaves out requests for others, " + refused
+                        + " so far: give the JVM a larger heap, a quarter of which is for them,"
+                        + " or hold fewer leases at the same time"));
     }
 
     synchronized void open(boolean atOnce, Now now) {

@@ -45,7 +45,11 @@ class LocalAcceptorTests {
             Runnable::run);
 
     private ProposeRequest propose(String resource) {
-        return new ProposeRequest(resource, new Ballot(start.counterFloor() + 1, new Incarnation("b", 1)), LEASE_NANOS);
+        return propose(resource, start);
+    }
+
+    private static ProposeRequest propose(String resource, Now now) {
+        return new ProposeRequest(resource, new Ballot(now.counterFloor() + 1, new Incarnation("b", 1)), LEASE_NANOS);
     }
 
     /** T4. Also of a request in which it takes no part. */
@@ -110,5 +114,39 @@ class LocalAcceptorTests {
                 .asString()
                 .startsWith("Node ahead uses ballots more than a day ahead")
                 .endsWith("restart ahead when it is set right");
+    }
+
+    /** X4. What the metric counts, for whoever reads the log. */
+    @Test
+    void tellsOnceAMinuteThatItsTableIsFull() {
+        LocalAcceptor small = new LocalAcceptor(new Acceptor(timing, 2, start), ballots, Runnable::run);
+        List<String> lines = new ArrayList<>();
+        try (HeardLog log = new HeardLog(LocalAcceptor.class, line -> lines.add(line.getMessage()))) {
+            assertThat(small.handle(propose("quarantined"), start)).isNull();
+            small.open(true, start);
+            assertThat(small.handle(propose("a"), start)).isNotNull();
+            assertThat(small.handle(propose("b"), start)).isNotNull();
+            assertThat(lines).isEmpty();
+
+            assertThat(small.handle(propose("c"), start)).isNull();
+            assertThat(lines).singleElement().asString().contains("remembers 2 leases", "for others, 1 so far");
+            small.handle(List.of(propose("c"), propose("d"), propose("a")), start, new ArrayList<>());
+            assertThat(lines).hasSize(1);
+
+            askForOneTooMany(small, after(59));
+            assertThat(lines).hasSize(1);
+            askForOneTooMany(small, after(61));
+            assertThat(lines).hasSize(2).last().asString().contains("for others, 5 so far");
+        }
+    }
+
+    private static void askForOneTooMany(LocalAcceptor small, Now now) {
+        assertThat(small.handle(propose("a", now), now)).isNotNull();
+        assertThat(small.handle(propose("b", now), now)).isNotNull();
+        assertThat(small.handle(propose("c", now), now)).isNull();
+    }
+
+    private Now after(long seconds) {
+        return new Now(Duration.ofSeconds(seconds).toNanos(), start.wallMillis() + seconds * 1_000);
     }
 }
