@@ -51,6 +51,9 @@ final class TlsStream implements ByteStream {
     /** Hands the engine over: set by the owner before the task is, cleared by the calculator's thread after it. */
     private volatile boolean busy;
 
+    /** Whether the last advance stopped because the engine was handed over, though it may have been given back since. */
+    private boolean handedOver;
+
     /**
      * Takes over a connected, non-blocking socket and an engine that was not used.
      *
@@ -125,7 +128,8 @@ final class TlsStream implements ByteStream {
             // What was read before, perhaps an early answer, still counts; the end shows when the rest is read.
         }
         int added = into.position() - before;
-        return added == 0 && ended ? -1 : added;
+        // What came with the end, such as the reason for it, may have to wait for a task.
+        return added == 0 && ended && !handedOver ? -1 : added;
     }
 
     @Override
@@ -200,13 +204,15 @@ final class TlsStream implements ByteStream {
             begun = true;
             engine.beginHandshake();
         }
+        handedOver = false;
         received.flip();
         try {
             while (true) {
                 HandshakeStatus status = engine.getHandshakeStatus();
                 if (status == HandshakeStatus.NEED_TASK) {
                     runTask();
-                    if (busy) {
+                    handedOver = busy;
+                    if (handedOver) {
                         return false;
                     }
                 } else if (status == HandshakeStatus.NEED_WRAP

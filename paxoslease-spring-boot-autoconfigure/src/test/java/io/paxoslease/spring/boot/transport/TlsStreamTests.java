@@ -63,6 +63,7 @@ class TlsStreamTests {
     private static SSLContext member;
     private static SSLContext stranger;
     private static SSLContext withoutCertificate;
+    private static SSLContext withoutKey;
     private static SSLContext otherHost;
 
     private final List<AutoCloseable> closeables = new ArrayList<>();
@@ -74,6 +75,7 @@ class TlsStreamTests {
         Path keyStore = TestCertificates.keyStore(directory, "localhost");
         member = TestCertificates.context(keyStore);
         withoutCertificate = TestCertificates.trusting(keyStore, null);
+        withoutKey = TestCertificates.trusting(keyStore, TestCertificates.trustStore(keyStore));
         stranger = TestCertificates.context(TestCertificates.keyStore(directory, "localhost"));
         otherHost = TestCertificates.context(TestCertificates.keyStore(directory, "other.example"));
     }
@@ -256,6 +258,33 @@ class TlsStreamTests {
         clientSocket.close();
         until(() -> server.ended, server);
         assertThat(server.failure).isNull();
+    }
+
+    /** Such a server finds out only after its hello, so that all comes at once: the hello, the reason and the end. */
+    @Test
+    void whyAServerWithoutAKeyClosedIsReadThoughATaskRunsMeanwhile() throws Exception {
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        End client = closing(new End(TlsStream.client(
+                clientSocket,
+                member,
+                "localhost",
+                1,
+                TlsStream.NEWEST,
+                (calculation, giveBack) -> tasks.add(() -> calculate(calculation, giveBack)),
+                () -> {})));
+        End server = server(withoutKey);
+        client.stream.write(NOTHING);
+        until(() -> server.failure != null, server);
+        server.close();
+        until(
+                () -> {
+                    if (!tasks.isEmpty()) {
+                        tasks.remove().run();
+                    }
+                    return client.failure != null || client.ended;
+                },
+                client);
+        assertThat(client.failure).isInstanceOf(SSLException.class).hasMessageContaining("Received fatal alert");
     }
 
     @Test
