@@ -1,8 +1,11 @@
 package io.paxoslease.spring.boot;
 
 import javax.net.ssl.SSLContext;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 
 /**
@@ -10,6 +13,8 @@ import org.springframework.boot.ssl.SslBundles;
  * Stream would bind the bean to a destination.
  */
 final class PeerSsl {
+
+    private static final Log LOG = LogFactory.getLog("io.paxoslease");
 
     private volatile @Nullable SSLContext context;
 
@@ -22,7 +27,7 @@ final class PeerSsl {
                 throw new NoSuchSslBundleException(bundle, "there are no SSL bundles");
             }
             context = bundles.getBundle(bundle).createSslContext();
-            bundles.addBundleUpdateHandler(bundle, updated -> context = updated.createSslContext());
+            bundles.addBundleUpdateHandler(bundle, updated -> reload(bundle, updated));
         } catch (NoSuchSslBundleException unknown) {
             throw new InvalidCellConfigurationException(
                     "paxoslease.ssl.bundle",
@@ -30,6 +35,12 @@ final class PeerSsl {
                     "there is no SSL bundle of this name",
                     "Define it under spring.ssl.bundle.jks." + bundle + " or spring.ssl.bundle.pem." + bundle + ".");
         }
+    }
+
+    /** Says so, because whoever exchanges certificates must know when the next node may follow. What fails is logged by who calls. */
+    private void reload(String bundle, SslBundle updated) {
+        context = updated.createSslContext();
+        LOG.info("PaxosLease: SSL bundle '" + bundle + "' was reloaded");
     }
 
     @Nullable
