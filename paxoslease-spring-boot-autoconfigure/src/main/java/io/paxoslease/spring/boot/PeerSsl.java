@@ -34,7 +34,25 @@ final class PeerSsl {
                     bundle,
                     "there is no SSL bundle of this name",
                     "Define it under spring.ssl.bundle.jks." + bundle + " or spring.ssl.bundle.pem." + bundle + ".");
+        } catch (IllegalStateException unusable) {
+            throw new InvalidCellConfigurationException(
+                    "paxoslease.ssl.bundle",
+                    bundle,
+                    "this SSL bundle cannot be used: " + messages(unusable),
+                    "Look at the files and passwords of the bundle under spring.ssl.bundle.");
         }
+    }
+
+    /** Of all causes: which file it is says one of the first, and what is wrong with it one of the last. */
+    private static String messages(Throwable failure) {
+        StringBuilder messages = new StringBuilder();
+        for (Throwable next = failure; next != null; next = next.getCause()) {
+            String message = next.getMessage() == null ? next.toString() : next.getMessage();
+            if (messages.indexOf(message) < 0) {
+                messages.append(messages.isEmpty() ? "" : ": ").append(message);
+            }
+        }
+        return messages.toString();
     }
 
     /** Says so, because whoever exchanges certificates must know when the next node may follow. What fails is logged by who calls. */

@@ -1,8 +1,10 @@
 package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.io.EOFException;
 import java.security.KeyStore;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -38,12 +40,21 @@ class PeerSslTests {
         assertThat(output).doesNotContain("reloaded");
     }
 
+    @Test
+    void stopsTheStartWhereTheBundleCannotBeRead() {
+        DefaultSslBundleRegistry unreadable =
+                new DefaultSslBundleRegistry("cell", SslBundle.of(new UnreadableStores()));
+        assertThatExceptionOfType(InvalidCellConfigurationException.class)
+                .isThrownBy(() -> new PeerSsl("cell", unreadable))
+                .withMessageContainingAll("paxoslease.ssl.bundle", "'cell'", "key.p12: java.io.EOFException");
+    }
+
     /** As where a file is half written: Spring Boot reads the files no earlier than this. */
     private static final class UnreadableStores implements SslStoreBundle {
 
         @Override
         public KeyStore getKeyStore() {
-            throw new IllegalStateException("half written");
+            throw new IllegalStateException("key.p12", new EOFException());
         }
 
         @Override
