@@ -2,6 +2,7 @@ package io.paxoslease.spring.events;
 
 import io.paxoslease.spring.LeaseAcquiredEvent;
 import io.paxoslease.spring.LeaseEvent;
+import io.paxoslease.spring.LeaseExtendedEvent;
 import io.paxoslease.spring.LeaseLostEvent;
 import io.paxoslease.spring.LeaseReleasedEvent;
 import java.util.Iterator;
@@ -27,6 +28,16 @@ final class EventQueue {
             makeRoom();
         }
         events.add(event);
+    }
+
+    /** The same, but an extension takes the place of the one just before it: of a lease that is only extended the queue does not grow. */
+    void addLatest(LeaseEvent event) {
+        if (event instanceof LeaseExtendedEvent
+                && events.peekLast() instanceof LeaseExtendedEvent last
+                && last.fencingToken() == event.fencingToken()) {
+            events.removeLast();
+        }
+        add(event);
     }
 
     @Nullable

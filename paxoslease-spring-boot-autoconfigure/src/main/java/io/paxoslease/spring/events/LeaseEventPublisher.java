@@ -246,7 +246,12 @@ public final class LeaseEventPublisher implements LeaseListener, SmartApplicatio
                 lane.open = false;
             }
             // First: where there is no memory for it, nobody is told of the end of what began for nobody.
-            lane.events.add(event(transition));
+            if (ready) {
+                lane.events.add(event(transition));
+            } else {
+                // A runner may hold many leases for hours.
+                lane.events.addLatest(event(transition));
+            }
             if (transition.kind() == LeaseTransition.Kind.ACQUIRED) {
                 lane.open = true;
                 lane.token = transition.fencingToken();
