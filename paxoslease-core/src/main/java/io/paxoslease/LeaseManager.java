@@ -45,7 +45,7 @@ public interface LeaseManager {
      * @param time how long others are excluded, from 10 ms to the cell's maximum lease time
      * @param maxWait how long to wait at most; with zero or less the cell is asked once, as by {@link #tryAcquire(String, Duration)}
      * @return the lease, held when this method returns unless it expired in between
-     * @throws InterruptedException if the thread was interrupted while it waited; no lease is held then
+     * @throws InterruptedException if the thread was interrupted before or while it waited; no lease is held then
      * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}
      * @throws IllegalArgumentException if the name or the time is out of range
      */

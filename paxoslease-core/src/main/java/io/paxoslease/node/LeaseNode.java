@@ -363,6 +363,9 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         Names.require("lease name", name, Names.MAX_RESOURCE_BYTES);
         long leaseNanos = settings.timing().requireLeaseTime(TimeUnit.NANOSECONDS.convert(time));
         long waitNanos = Math.max(0, Math.min(TimeUnit.NANOSECONDS.convert(maxWait), TimeUnit.DAYS.toNanos(365)));
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
         awaitRoomForNews();
         // Without any time to wait there is still the time that it takes to ask.
         Claim claim = waitNanos == 0

@@ -381,6 +381,18 @@ class LeaseNodeTests {
                     .withMessage("Lease 'job' could not be acquired within PT0S: " + reason);
         }
 
+        /** As everything that waits does, also where it would not have had to wait. */
+        @Test
+        void takesNothingForAThreadThatIsInterruptedAlready() {
+            Thread.currentThread().interrupt();
+
+            assertThatExceptionOfType(InterruptedException.class)
+                    .isThrownBy(() -> node.acquire("job", TIME, Duration.ofMinutes(1)));
+
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            assertThat(node.tryAcquire("job", TIME)).isPresent();
+        }
+
         @Test
         void leavesNothingBehindWhenItIsInterrupted() throws Exception {
             Lease first = taken("job");

@@ -100,7 +100,7 @@ public final class BoundedLeases implements AutoCloseable {
      * @param atMost when it ends unless it is prolonged, counted from its acquisition, or {@link #UNBOUNDED}
      * @param maxWait how long to wait at most
      * @return the lease
-     * @throws InterruptedException if the thread was interrupted while it waited
+     * @throws InterruptedException if the thread was interrupted before or while it waited
      * @throws LeaseUnavailableException if the lease could not be had within {@code maxWait}, or the application stops: {@link #drain()},
      *     {@link #close()}
      */
