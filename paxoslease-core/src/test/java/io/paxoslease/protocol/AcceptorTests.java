@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -410,6 +411,28 @@ class AcceptorTests {
     }
 
     @Nested
+    class T4CountersOfClocks {
+
+        @Test
+        void tellsItsWallClockWhereNobodyIsPromised() {
+            Ballot tooLow = new Ballot(at(0).counterFloor() - 1, P);
+            ProposeResponse response = acceptor.onProposeRequest(new ProposeRequest("r", tooLow, SECOND), at(9));
+            assertThat(response.accepted()).isFalse();
+            assertThat(response.promisedCounter()).isEqualTo(at(9).counterFloor());
+        }
+
+        @Test
+        void tellsThePromiseWhereSomebodyIsPromised() {
+            Ballot promised = new Ballot(at(1).counterFloor(), P);
+            Ballot lower = new Ballot(promised.counter() - 1, Q);
+            acceptor.onPrepareRequest(new PrepareRequest("r", promised, 5 * SECOND), at(8));
+            assertThat(acceptor.onPrepareRequest(new PrepareRequest("r", lower, 5 * SECOND), at(9))
+                            .promisedCounter())
+                    .isEqualTo(promised.counter());
+        }
+    }
+
+    @Nested
     class X4BoundedMemory {
 
         @Test
@@ -423,6 +446,19 @@ class AcceptorTests {
                     .as("who was promised is forgotten")
                     .isFalse();
             assertThat(prepare(6, Q, 5).promised()).isTrue();
+        }
+
+        /** More rows than a request sweeps: most of the leases that are over are still there when their rows are promised. */
+        @Test
+        void keepsPromisesInRowsWhoseLeasesAreOver() {
+            Acceptor many = new Acceptor(new Timing(MAX_LEASE, 0), 20, at(0));
+            many.openAtOnce(at(0));
+            List<String> names = IntStream.range(0, 20).mapToObj(i -> "r" + i).toList();
+            names.forEach(name -> many.onProposeRequest(new ProposeRequest(name, ballot(5, P), SECOND), at(0)));
+            names.forEach(name -> many.onPrepareRequest(new PrepareRequest(name, ballot(6, Q), SECOND), at(1)));
+            assertThat(many.leases()).isZero();
+            many.sweep(20, at(1.5));
+            assertThat(many.resources()).isEqualTo(20);
         }
 
         @Test
