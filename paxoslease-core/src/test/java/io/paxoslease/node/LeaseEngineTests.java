@@ -655,6 +655,73 @@ class LeaseEngineTests {
         }
     }
 
+    /** Who looks for the reason reads it in the history of the endpoint. */
+    @Nested
+    class WhyAnAttemptFailed {
+
+        private final LeaseEngine three = engine(SELF, new Cell("cell", List.of("n", "n2", "n3")), false);
+
+        private Ballot prepares(long leaseNanos) {
+            three.submit(Claim.standing("r", leaseNanos, 0), at(1), out);
+            return out.requests.get(0).ballot();
+        }
+
+        private void isAnswered(int acceptor, Response response, long millis) {
+            three.onResponse(acceptor, response, at(millis), out);
+        }
+
+        private void isPromised(int acceptor, Ballot ballot, Incarnation owner) {
+            AcceptedLease lease = owner == null ? null : new AcceptedLease(new Ballot(1, owner), LEASE);
+            isAnswered(acceptor, new PrepareResponse("r", ballot, true, ballot.counter(), lease), 2);
+        }
+
+        private void isSaid(String reason, long rejectedBy) {
+            if (out.failedAttempts.isEmpty()) {
+                three.onTime(new Now(three.nextWakeNanos().getAsLong(), at(2).wallMillis()), out);
+            }
+            assertThat(out.failedAttempts).containsExactly(new Output.FailedAttempt("r", reason, rejectedBy));
+        }
+
+        @Test
+        void isAHigherBallotThatTheseHadPromised() {
+            Ballot ballot = prepares(LEASE);
+            for (int acceptor = 1; acceptor <= 2; acceptor++) {
+                isAnswered(acceptor, new PrepareResponse("r", ballot, false, ballot.counter() + 1, null), 2);
+            }
+            isSaid("another candidate was quicker", 0b110);
+        }
+
+        @Test
+        void isTheOwnerWhoseLeaseTheseHadAccepted() {
+            Ballot ballot = prepares(LEASE);
+            isPromised(0, ballot, RIVAL);
+            isPromised(1, ballot, RIVAL);
+            isSaid("held by n2", 0b011);
+        }
+
+        @Test
+        void isNotWhatOneHasStillOfThisNode() {
+            Ballot ballot = prepares(LEASE);
+            isPromised(0, ballot, null);
+            isPromised(1, ballot, SELF);
+            for (int acceptor = 0; acceptor <= 2; acceptor += 2) {
+                isAnswered(acceptor, new ProposeResponse("r", ballot, false, ballot.counter() + 1, null), 2);
+            }
+            isSaid("another candidate was quicker", 0b101);
+        }
+
+        @Test
+        void isThatTheLeaseWouldBeOverBeforeItBegan() {
+            Ballot ballot = prepares(10 * MILLI);
+            isPromised(0, ballot, null);
+            isPromised(1, ballot, null);
+            for (int acceptor = 0; acceptor <= 1; acceptor++) {
+                isAnswered(acceptor, new ProposeResponse("r", ballot, true, ballot.counter(), null), 20);
+            }
+            isSaid("the majority answered too late", 0);
+        }
+    }
+
     @Nested
     class ALeaseOfSomebodyElse {
 
@@ -865,6 +932,14 @@ class LeaseEngineTests {
                 waiting.onResponse(
                         acceptor, new ProposeResponse("r", ballot, false, ballot.counter() - 1, lease), now, out);
             }
+        }
+
+        @Test
+        void isNotAskedForAgainBeforeAllCanHaveHeardThatItWasGivenUp() {
+            waiting.submit(Claim.standing("r", LEASE, 0), at(1), out);
+            waiting.onOwnerGone("r", new Ballot(1, RIVAL), at(2), out);
+            refuse(out.requests.get(0).ballot(), at(3));
+            assertThat(waiting.nextWakeNanos().getAsLong()).isBetween(at(3).nanos() + 1, at(4).nanos());
         }
 
         /** So long an owner keeps a lease that others want, too, in a cell of five. */
