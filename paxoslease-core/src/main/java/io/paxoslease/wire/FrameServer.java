@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.paxoslease.node.NodeClock;
 import io.paxoslease.node.RequestHandler;
+import io.paxoslease.protocol.Cell;
 import io.paxoslease.protocol.Incarnation;
 import io.paxoslease.protocol.Now;
 import io.paxoslease.protocol.PrepareRequest;
@@ -289,20 +290,20 @@ public final class FrameServer implements FrameHandler {
     private record Difference(String what, String own, String other, String remark) {
 
         String asSeenFromOutside() {
-            return Words.clean(what + " is " + own + " there and " + other + " here" + remark);
+            return Words.clean(what + " " + own + " there and " + other + " here" + remark);
         }
 
         String asSeenFromHere() {
-            return Words.clean(what + " is " + other + " there and " + own + " here" + remark);
+            return Words.clean(what + " " + other + " there and " + own + " here" + remark);
         }
     }
 
     private @Nullable Difference difference(RequestFrame frame) {
         if (!frame.cell().equals(settings.cell().name())) {
-            return new Difference("the cell", settings.cell().name(), frame.cell(), "");
+            return new Difference("the cell is", settings.cell().name(), frame.cell(), "");
         }
         if (!frame.receiver().equals(self.nodeId())) {
-            return new Difference("the node id", self.nodeId(), frame.receiver(), " (is the URL right?)");
+            return new Difference("the node id is", self.nodeId(), frame.receiver(), " (is the URL right?)");
         }
         RequestFrame.Hello hello = frame.hello();
         if (hello == null) {
@@ -310,19 +311,27 @@ public final class FrameServer implements FrameHandler {
         }
         if (!settings.cell().majoritiesMeet(hello.members())) {
             return new Difference(
-                    "the list of members",
-                    settings.cell().acceptors().toString(),
-                    hello.members().acceptors().toString(),
-                    ", so that two majorities need not meet");
+                    "two nodes may lead at once, since the list of members lacks",
+                    lacking(settings.cell(), hello.members()),
+                    lacking(hello.members(), settings.cell()),
+                    "");
         }
         if (hello.maxLeaseNanos() != settings.timing().maxLeaseNanos()) {
             return new Difference(
-                    "max-lease-time",
+                    "max-lease-time is",
                     Words.duration(settings.timing().maxLeaseNanos()),
                     Words.duration(hello.maxLeaseNanos()),
                     "");
         }
         return null;
+    }
+
+    /** The members that only the other cell has. Not the whole list: two of long names are longer than what is shown of a text. */
+    private static String lacking(Cell cell, Cell other) {
+        List<String> members = other.acceptors().stream()
+                .filter(member -> cell.indexOf(member) < 0)
+                .toList();
+        return members.isEmpty() ? "nobody" : members.toString();
     }
 
     /** Not for frames that are meant for another node: anybody can send on what he recorded, and the sender of a wrong URL reports it himself. */

@@ -23,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -404,9 +405,33 @@ class FrameServerTests {
         void membersWhoseMajoritiesNeedNotMeetAreRefused() throws Exception {
             Cell other = new Cell("default", List.of("node-1", "node-4", "node-5"));
             assertRefused(
-                    "the list of members is [node-1, node-2, node-3] there and [node-1, node-4, node-5] here,"
-                            + " so that two majorities need not meet",
+                    "two nodes may lead at once, since the list of members lacks [node-4, node-5] there and [node-2, node-3] here",
                     Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
+        }
+
+        /** X9. */
+        @Test
+        void twoMembersMoreAreRefused() throws Exception {
+            Cell other = new Cell("default", List.of("node-1", "node-2", "node-3", "node-4", "node-5"));
+            assertRefused(
+                    "two nodes may lead at once, since the list of members lacks [node-4, node-5] there and nobody here",
+                    Samples.hello(other, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
+        }
+
+        /** Five whole names of hosts are longer than what is shown of a text. */
+        @Test
+        void ofLongListsIsShownWhereTheyDiffer() throws Exception {
+            String host = ".billing.eu-central-1.production.example.com";
+            server = server(Samples.settings(cell(host, "1", "2", "3", "4", "5"), Samples.MAX_LEASE_TIME));
+            assertRefused(
+                    "two nodes may lead at once, since the list of members lacks [6" + host + "] there and [5" + host
+                            + "] here",
+                    Samples.hello(
+                            cell(host, "1", "2", "3", "4", "6"), Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1));
+        }
+
+        private static Cell cell(String host, String... names) {
+            return new Cell("default", Stream.of(names).map(name -> name + host).toList());
         }
 
         /** X9. */

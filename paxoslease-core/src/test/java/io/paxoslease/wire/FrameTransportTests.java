@@ -1296,8 +1296,8 @@ class FrameTransportTests {
                     Samples.NODE_2,
                     Samples.settings(
                             new Cell("default", List.of("node-2", "node-8", "node-9")), Samples.MAX_LEASE_TIME));
-            assertRefused("the list of members is [node-2, node-8, node-9] there and [node-1, node-2, node-3] here,"
-                    + " so that two majorities need not meet");
+            assertRefused(
+                    "two nodes may lead at once, since the list of members lacks [node-1, node-3] there and [node-8, node-9] here");
         }
 
         @Test
