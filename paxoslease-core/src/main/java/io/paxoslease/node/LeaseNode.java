@@ -566,6 +566,16 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         transport.onHello(sender);
     }
 
+    /** The node with the shorter one is to hear of the longer one before it votes. */
+    @Override
+    public void onOtherMaximum(Incarnation sender, long maxLeaseNanos) {
+        if (maxLeaseNanos < settings.timing().maxLeaseNanos()) {
+            transport.onHello(sender);
+        } else if (acceptor != null) {
+            acceptor.outlast(sender.nodeId(), maxLeaseNanos, clock.now());
+        }
+    }
+
     @Override
     public AcceptorState acceptorState() {
         return acceptor == null ? AcceptorState.NONE : acceptor.state(clock.now());

@@ -11,6 +11,7 @@ import io.paxoslease.protocol.Response;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -140,6 +141,22 @@ final class LocalAcceptor {
 
     synchronized void close() {
         acceptor.close();
+    }
+
+    /** See {@link Acceptor#outlast}. */
+    void outlast(String nodeId, long maxLeaseNanos, Now now) {
+        double seconds;
+        synchronized (this) {
+            if (!acceptor.outlast(maxLeaseNanos, now)) {
+                return;
+            }
+            seconds = acceptor.quarantineRemainingNanos(now) / 1e9;
+        }
+        String message =
+                "Node " + Names.printable(nodeId) + " has a longer maximum lease time than this one, which may have"
+                        + " accepted such a lease before it was restarted: its acceptor votes in "
+                        + String.format(Locale.ROOT, "%.1f s", seconds);
+        log.execute(() -> LOG.log(Level.WARNING, message));
     }
 
     /** From now on it takes no part. */

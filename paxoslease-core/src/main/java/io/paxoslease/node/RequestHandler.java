@@ -34,6 +34,14 @@ public interface RequestHandler {
      */
     default void onHello(Incarnation sender) {}
 
+    /**
+     * A node of this cell introduced itself that has another maximum lease time (T3). It is refused.
+     *
+     * @param sender the node
+     * @param maxLeaseNanos its maximum lease time
+     */
+    default void onOtherMaximum(Incarnation sender, long maxLeaseNanos) {}
+
     /** The state of the acceptor now. */
     AcceptorState acceptorState();
 

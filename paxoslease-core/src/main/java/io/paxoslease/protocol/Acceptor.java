@@ -37,7 +37,10 @@ public class Acceptor {
     private final int maxResources;
     private final Map<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private boolean open;
+    private long openedNanos;
     private long votingFromNanos;
+    /** The longest maximum of another node that is outlasted, 0 if there is none. */
+    private long outlastedNanos;
 
     /**
      * Creates a blank acceptor that takes no part until it is opened.
@@ -71,12 +74,31 @@ public class Acceptor {
         this.table = new AcceptorTable(other.table);
         this.refusals.putAll(other.refusals);
         this.open = other.open;
+        this.openedNanos = other.openedNanos;
         this.votingFromNanos = other.votingFromNanos;
+        this.outlastedNanos = other.outlastedNanos;
     }
 
     /** A4. Starts the quarantine; to be called when the node's own listening port is bound. */
     public void open(Now now) {
-        openAfter(quarantineNanos(), now);
+        openAfter(wholeQuarantineNanos(), now);
+    }
+
+    /**
+     * A4. Stays silent for another node's maximum lease time, too, where that is longer than the own one: before it was restarted this acceptor may
+     * have had that maximum, and have accepted such a lease, whose owner still holds it. Without effect once it votes: whoever raises the maximum
+     * begins with one node, and the others are to go on.
+     *
+     * @return whether the quarantine is longer by that
+     */
+    public boolean outlast(long maxLeaseNanos, Now now) {
+        long nanos = Math.min(maxLeaseNanos, Timing.MAX_LEASE_NANOS);
+        if (isVoting(now) || nanos <= wholeQuarantineNanos()) {
+            return false;
+        }
+        outlastedNanos = nanos;
+        votingFromNanos = openedNanos + nanos;
+        return true;
     }
 
     /** A4. Takes part in nothing until it is opened again; to be called before the node's own listening port is given up. */
@@ -92,8 +114,13 @@ public class Acceptor {
     private void openAfter(long quarantineNanos, Now now) {
         if (!open) {
             open = true;
-            votingFromNanos = now.nanos() + quarantineNanos;
+            openedNanos = now.nanos();
+            votingFromNanos = openedNanos + quarantineNanos;
         }
+    }
+
+    private long wholeQuarantineNanos() {
+        return Math.max(quarantineNanos(), outlastedNanos);
     }
 
     /** Whether the quarantine is over. */
@@ -104,7 +131,7 @@ public class Acceptor {
     /** How long the quarantine lasts from now; all of it if the acceptor was not opened yet, zero if it is over. */
     public long quarantineRemainingNanos(Now now) {
         if (!open) {
-            return quarantineNanos();
+            return wholeQuarantineNanos();
         }
         return isVoting(now) ? 0 : votingFromNanos - now.nanos();
     }

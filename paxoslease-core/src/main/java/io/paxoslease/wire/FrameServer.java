@@ -194,6 +194,7 @@ public final class FrameServer implements FrameHandler {
             if (frame.receiver().equals(self.nodeId())) {
                 noteRefused(frame.sender(), address, difference);
             }
+            tellMaximum(frame);
             listener.onMessage("frame", "refused");
             return answer(409, frame, Status.REFUSED, 0, difference.asSeenFromOutside(), List.of(), mac);
         }
@@ -324,6 +325,17 @@ public final class FrameServer implements FrameHandler {
                     "");
         }
         return null;
+    }
+
+    /** T3. Also where something else does not fit, but not of another cell: its leases are others. */
+    private void tellMaximum(RequestFrame frame) {
+        RequestFrame.Hello hello = frame.hello();
+        if (hello != null
+                && hello.maxLeaseNanos() != settings.timing().maxLeaseNanos()
+                && frame.cell().equals(settings.cell().name())
+                && frame.receiver().equals(self.nodeId())) {
+            handler.onOtherMaximum(frame.sender(), hello.maxLeaseNanos());
+        }
     }
 
     /** The members that only the other cell has. Not the whole list: two of long names are longer than what is shown of a text. */

@@ -1252,6 +1252,38 @@ class LeaseNodeTests {
         }
     }
 
+    /** A4, T3. It may have accepted a lease of the other maximum before it was restarted. */
+    @Test
+    void aMemberTakesNoPartUntilALongerMaximumOfAnotherHasPassed() {
+        try (LeaseNode member = new LeaseNode(memberOfThree(), new NoTransport(), new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.onOtherMaximum(new Incarnation("b", 1), TIME.toNanos() + 1);
+
+            clock.advance(TIME);
+            assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.QUARANTINED);
+            assertThat(member.quarantineRemainingNanos()).isEqualTo(1);
+        }
+    }
+
+    /** Were both to tell, each would answer the other for ever. */
+    @Test
+    void aMemberTellsOneWithAShorterMaximumOfItsOwnAndNoOther() {
+        List<Incarnation> met = new ArrayList<>();
+        Transport network = new Silence() {
+            @Override
+            public void onHello(Incarnation sender) {
+                met.add(sender);
+            }
+        };
+        try (LeaseNode member = new LeaseNode(memberOfThree(), network, new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.onOtherMaximum(new Incarnation("b", 1), TIME.toNanos() - 1);
+            member.onOtherMaximum(new Incarnation("c", 1), TIME.toNanos() + 1);
+
+            assertThat(met).containsExactly(new Incarnation("b", 1));
+        }
+    }
+
     /** Whoever is sent to the leader would be sent here, and whoever waits for a new one would wait in vain. */
     @Test
     void aNodeThatFailedNeitherNamesItselfAsLeaderNorSeeksAnything() {

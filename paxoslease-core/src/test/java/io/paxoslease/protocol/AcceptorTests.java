@@ -300,6 +300,36 @@ class AcceptorTests {
             assertThat(fresh.refusals()).containsEntry(Acceptor.Refusal.QUARANTINED, 1L);
         }
 
+        /** Before it was restarted it may have had that maximum, and have accepted such a lease. */
+        @Test
+        void takesPartInNothingUntilALongerMaximumOfAnotherNodeHasPassed() {
+            assertThat(fresh.outlast(12 * SECOND, at(0))).isTrue();
+            assertThat(fresh.quarantineRemainingNanos(at(0))).isEqualTo(12 * SECOND);
+            fresh.open(at(1));
+            assertThat(fresh.outlast(15 * SECOND, at(12.9))).isTrue();
+            assertThat(fresh.outlast(15 * SECOND, at(12.9))).as("again").isFalse();
+            assertThat(fresh.outlast(11 * SECOND, at(12.9))).as("a shorter one").isFalse();
+            assertThat(fresh.quarantineRemainingNanos(at(15.5))).isEqualTo(SECOND / 2);
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(15.999999999)))
+                    .isNull();
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(16)))
+                    .isNotNull();
+        }
+
+        /** Whoever raises the maximum begins with one node. */
+        @Test
+        void goesOnWhereItVotesWhenItHearsOfALongerMaximum() {
+            fresh.open(at(0));
+            assertThat(fresh.outlast(1_000 * SECOND, at(10))).isFalse();
+            assertThat(fresh.isVoting(at(10))).isTrue();
+        }
+
+        @Test
+        void outlastsNothingThatNoLeaseMayLast() {
+            fresh.outlast(Long.MAX_VALUE, at(0));
+            assertThat(fresh.quarantineRemainingNanos(at(0))).isEqualTo(Timing.MAX_LEASE_NANOS);
+        }
+
         /** Else the next process of its node could vote for another while this one still does. */
         @Test
         void takesPartInNothingWhenItWasClosedUntilAnotherQuarantineHasPassed() {

@@ -459,6 +459,42 @@ class FrameServerTests {
                     Samples.hello(Samples.CELL, Duration.ofMillis(2500), Samples.NODE_1, "node-2", 1));
         }
 
+        private List<String> maximaHeard(Cell cell, Duration maximum, String receiver) throws Exception {
+            send(409, Samples.hello(cell, maximum, Samples.NODE_1, receiver, 1));
+            return acceptor.maxima;
+        }
+
+        /** T3. The quarantine of this node is to cover it. */
+        @Test
+        void anotherMaximumLeaseTimeIsTold() throws Exception {
+            assertThat(maximaHeard(Samples.CELL, Duration.ofSeconds(20), "node-2"))
+                    .containsExactly("node-1 20s");
+        }
+
+        @Test
+        void anotherMaximumLeaseTimeIsToldAlsoWhereTheListsDoNotFit() throws Exception {
+            Cell other = new Cell("default", List.of("node-1", "node-4", "node-5"));
+            assertThat(maximaHeard(other, Duration.ofSeconds(20), "node-2")).containsExactly("node-1 20s");
+        }
+
+        @Test
+        void theMaximumLeaseTimeOfAnotherCellIsNotTold() throws Exception {
+            Cell other = new Cell("other", Samples.CELL.acceptors());
+            assertThat(maximaHeard(other, Duration.ofSeconds(20), "node-2")).isEmpty();
+        }
+
+        @Test
+        void aMaximumLeaseTimeThatIsMeantForAnotherNodeIsNotTold() throws Exception {
+            assertThat(maximaHeard(Samples.CELL, Duration.ofSeconds(20), "node-3"))
+                    .isEmpty();
+        }
+
+        @Test
+        void theSameMaximumLeaseTimeIsNotTold() throws Exception {
+            Cell other = new Cell("default", List.of("node-1", "node-4", "node-5"));
+            assertThat(maximaHeard(other, Samples.MAX_LEASE_TIME, "node-2")).isEmpty();
+        }
+
         @Test
         void aNodeThatIsNoMemberMayPropose() throws Exception {
             assertThat(open(new Incarnation("worker-17", 5), 1)).isNotZero();

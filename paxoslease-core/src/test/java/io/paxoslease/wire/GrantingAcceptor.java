@@ -17,6 +17,7 @@ final class GrantingAcceptor implements RequestHandler {
 
     final List<Request> handled = new ArrayList<>();
     final List<Incarnation> greeted = new ArrayList<>();
+    final List<String> maxima = new ArrayList<>();
     AcceptorState state = AcceptorState.VOTING;
     long quarantineNanos;
 
@@ -62,6 +63,11 @@ final class GrantingAcceptor implements RequestHandler {
     @Override
     public void onHello(Incarnation sender) {
         greeted.add(sender);
+    }
+
+    @Override
+    public void onOtherMaximum(Incarnation sender, long maxLeaseNanos) {
+        maxima.add(sender.nodeId() + " " + Words.duration(maxLeaseNanos));
     }
 
     @Override

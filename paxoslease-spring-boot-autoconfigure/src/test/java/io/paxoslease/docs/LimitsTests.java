@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * The conditions that {@code docs/operations.md} sets and that no check between nodes can see: what happens to those who break them, and
+ * The conditions that {@code docs/operations.md} sets and that no check between nodes can see for certain: what happens to those who break them, and
  * that the steps described there do not.
  */
 class LimitsTests {
@@ -45,6 +45,24 @@ class LimitsTests {
         assertThat(acquires(second, SHORT_NANOS, Map.of("b", restarted, "c", voting(SHORT))))
                 .isTrue();
         assertThat(first.tenure("job", now)).as("the first leader, still").isNotNull();
+    }
+
+    @Test
+    void loweringItDoesNotWhereWhoIsRestartedHearsOfTheLongerMaximum() {
+        Proposer first = proposer("a", LONG);
+        assertThat(acquires(first, LONG_NANOS, Map.of("a", voting(LONG), "b", voting(LONG))))
+                .isTrue();
+
+        Acceptor restarted = restarted(SHORT);
+        restarted.outlast(LONG_NANOS, now);
+        Proposer second = proposer("c", SHORT);
+        Map<String, Acceptor> others = Map.of("b", restarted, "c", voting(SHORT));
+        while (first.tenure("job", now) != null) {
+            assertThat(acquires(second, SHORT_NANOS, others)).isFalse();
+            advance(TimeUnit.MILLISECONDS.toNanos(100));
+        }
+        advance(TimeUnit.SECONDS.toNanos(1));
+        assertThat(acquires(second, SHORT_NANOS, others)).isTrue();
     }
 
     @Test
