@@ -2,9 +2,11 @@ package io.paxoslease.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
+import io.paxoslease.node.LeaseNode;
 import io.paxoslease.spring.bounded.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -18,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -149,6 +153,23 @@ class TcpCellTests {
             }
         }
         throw new AssertionError("Nobody leads without node " + without);
+    }
+
+    /** T3. A rolling restart that lowered the maximum gave two leaders. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMemberThatStartsIsSilentForTheLongerMaximumOfAnother(boolean overTcp) {
+        for (int i = 0; i < 2; i++) {
+            String maximum = "--paxoslease.max-lease-time=" + (i == 0 ? "5m" : "1m");
+            if (overTcp) {
+                startWithTcp(i, WebApplicationType.NONE, maximum);
+            } else {
+                start(i, WebApplicationType.SERVLET, web, "http", maximum);
+            }
+        }
+        LeaseNode shorter = applications[1].getBean(LeaseNode.class);
+        await().until(() ->
+                shorter.quarantineRemainingNanos() > Duration.ofMinutes(2).toNanos());
     }
 
     @Test
