@@ -37,7 +37,6 @@ public class Acceptor {
     private final int maxResources;
     private final Map<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private boolean open;
-    private long openedNanos;
     private long votingFromNanos;
     /** The longest maximum of another node that is outlasted, 0 if there is none. */
     private long outlastedNanos;
@@ -74,7 +73,6 @@ public class Acceptor {
         this.table = new AcceptorTable(other.table);
         this.refusals.putAll(other.refusals);
         this.open = other.open;
-        this.openedNanos = other.openedNanos;
         this.votingFromNanos = other.votingFromNanos;
         this.outlastedNanos = other.outlastedNanos;
     }
@@ -93,11 +91,12 @@ public class Acceptor {
      */
     public boolean outlast(long maxLeaseNanos, Now now) {
         long nanos = Math.min(maxLeaseNanos, Timing.MAX_LEASE_NANOS);
-        if (isVoting(now) || nanos <= wholeQuarantineNanos()) {
+        long before = wholeQuarantineNanos();
+        if (isVoting(now) || nanos <= before) {
             return false;
         }
         outlastedNanos = nanos;
-        votingFromNanos = openedNanos + nanos;
+        votingFromNanos += nanos - before;
         return true;
     }
 
@@ -114,8 +113,7 @@ public class Acceptor {
     private void openAfter(long quarantineNanos, Now now) {
         if (!open) {
             open = true;
-            openedNanos = now.nanos();
-            votingFromNanos = openedNanos + quarantineNanos;
+            votingFromNanos = now.nanos() + quarantineNanos;
         }
     }
 
