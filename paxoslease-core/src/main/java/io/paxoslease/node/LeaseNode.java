@@ -577,6 +577,13 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     @Override
+    public void onOtherMajorities(int member) {
+        if (acceptor != null) {
+            acceptor.standAside(settings.cell().acceptors().get(member), clock.now());
+        }
+    }
+
+    @Override
     public AcceptorState acceptorState() {
         return acceptor == null ? AcceptorState.NONE : acceptor.state(clock.now());
     }

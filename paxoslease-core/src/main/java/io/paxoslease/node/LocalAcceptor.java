@@ -32,6 +32,7 @@ final class LocalAcceptor {
     private final Executor log;
     private final Set<String> farAhead = ConcurrentHashMap.newKeySet();
     private boolean broken;
+    private boolean asideTold;
 
     // How often a full table was told, and when last.
     private long fullTold;
@@ -156,6 +157,22 @@ final class LocalAcceptor {
                 "Node " + Names.printable(nodeId) + " has a longer maximum lease time than this one, which may have"
                         + " accepted such a lease before it was restarted: its acceptor votes in "
                         + String.format(Locale.ROOT, "%.1f s", seconds);
+        log.execute(() -> LOG.log(Level.WARNING, message));
+    }
+
+    /** See {@link Acceptor#standAside}. */
+    void standAside(String nodeId, Now now) {
+        synchronized (this) {
+            acceptor.standAside(now);
+            if (asideTold || acceptor.isVoting(now)) {
+                return;
+            }
+            asideTold = true;
+        }
+        String message = "Node " + Names.printable(nodeId)
+                + " votes for another list of members, so that two nodes might lead if this"
+                + " one voted for its own: its acceptor stays silent for as long as that is so. Correct the list of one of"
+                + " the two, and restart it";
         log.execute(() -> LOG.log(Level.WARNING, message));
     }
 

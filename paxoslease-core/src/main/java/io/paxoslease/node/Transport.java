@@ -52,6 +52,14 @@ public interface Transport extends AutoCloseable {
                 }
             }
         }
+
+        /**
+         * A member votes for another list of members, and a majority of that need not meet one of this cell's (X9). Told each time that the member
+         * says so.
+         *
+         * @param acceptor the position in the cell of the acceptor
+         */
+        default void onOtherMajorities(int acceptor) {}
     }
 
     /**

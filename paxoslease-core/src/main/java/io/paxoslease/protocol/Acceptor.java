@@ -30,6 +30,12 @@ public class Acceptor {
     /** How long a promise without a lease is remembered by itself at least, so that the proposal that follows it finds it. */
     static final long PROMISE_GRACE_NANOS = 1_000_000_000L;
 
+    /**
+     * How much longer than a whole quarantine an acceptor stands aside: a member that does not fit is asked again after 16 seconds at most, some of
+     * that may be lost, and the member may be restarted meanwhile.
+     */
+    static final long ASIDE_NANOS = 60_000_000_000L;
+
     private static final int SWEPT_PER_REQUEST = 4;
 
     private final Timing timing;
@@ -40,6 +46,8 @@ public class Acceptor {
     private long votingFromNanos;
     /** The longest maximum of another node that is outlasted, 0 if there is none. */
     private long outlastedNanos;
+    /** Until when it stands aside; when it was made if nobody asked for that. */
+    private long asideUntilNanos;
 
     /**
      * Creates a blank acceptor that takes no part until it is opened.
@@ -64,6 +72,7 @@ public class Acceptor {
         this.timing = timing;
         this.maxResources = maxResources;
         this.table = new AcceptorTable(now.counterFloor(), index);
+        this.asideUntilNanos = now.nanos();
     }
 
     /** An independent copy with the same memory, for tests that explore what can happen next. */
@@ -75,6 +84,7 @@ public class Acceptor {
         this.open = other.open;
         this.votingFromNanos = other.votingFromNanos;
         this.outlastedNanos = other.outlastedNanos;
+        this.asideUntilNanos = other.asideUntilNanos;
     }
 
     /** A4. Starts the quarantine; to be called when the node's own listening port is bound. */
@@ -100,6 +110,17 @@ public class Acceptor {
         return true;
     }
 
+    /**
+     * X9. Stays silent for a whole quarantine and a minute more, because another acceptor votes for a list of members whose majorities need not meet
+     * those of its own: were both to vote, two nodes might lead. To be called whenever that is heard. The first that votes goes on, so this is without
+     * effect once it votes; and where the other one stops, the leases that it accepted are over before this one votes.
+     */
+    public void standAside(Now now) {
+        if (!isVoting(now)) {
+            asideUntilNanos = now.nanos() + wholeQuarantineNanos() + ASIDE_NANOS;
+        }
+    }
+
     /** A4. Takes part in nothing until it is opened again; to be called before the node's own listening port is given up. */
     public void close() {
         open = false;
@@ -123,15 +144,13 @@ public class Acceptor {
 
     /** Whether the quarantine is over. */
     public boolean isVoting(Now now) {
-        return open && now.hasReached(votingFromNanos);
+        return open && now.hasReached(votingFromNanos) && now.hasReached(asideUntilNanos);
     }
 
     /** How long the quarantine lasts from now; all of it if the acceptor was not opened yet, zero if it is over. */
     public long quarantineRemainingNanos(Now now) {
-        if (!open) {
-            return wholeQuarantineNanos();
-        }
-        return isVoting(now) ? 0 : votingFromNanos - now.nanos();
+        long quarantineNanos = open ? votingFromNanos - now.nanos() : wholeQuarantineNanos();
+        return Math.max(0, Math.max(quarantineNanos, asideUntilNanos - now.nanos()));
     }
 
     /** Handles a request of any kind; null for a release, and if this acceptor takes no part. */

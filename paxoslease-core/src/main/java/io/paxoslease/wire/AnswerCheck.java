@@ -2,6 +2,7 @@ package io.paxoslease.wire;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.wire.AnswerFrame.Status;
 import io.paxoslease.wire.Verdict.Kind;
 import org.jspecify.annotations.Nullable;
@@ -85,11 +86,16 @@ final class AnswerCheck {
                     + asked.receiver() + whyAnother(answer, asked));
         }
         return switch (answer.status()) {
-            case REFUSED -> Verdict.refused(Words.clean(answer.reason()));
+            case REFUSED ->
+                new Verdict(
+                        Kind.REFUSED,
+                        null,
+                        Words.clean(answer.reason()),
+                        FrameServer.isOfOtherMajorities(answer.reason()) && answer.acceptor() == AcceptorState.VOTING);
             case REPLAYED -> Verdict.lost("got a frame twice or late");
             case OK, NEW_SESSION ->
                 fits(answer, asked)
-                        ? new Verdict(kind(answer, asked), answer, remark(answer))
+                        ? new Verdict(kind(answer, asked), answer, remark(answer), false)
                         : Verdict.lost("gave an answer that does not fit the frame");
         };
     }

@@ -37,6 +37,7 @@ public final class FrameServer implements FrameHandler {
     private static final String OTHER_VERSION = "speaks protocol version ";
     private static final String NO_SECRET = "has no shared secret, the frame has a MAC";
     private static final String NO_MAC = "has a shared secret, the frame has no MAC";
+    private static final String OTHER_MAJORITIES = "two nodes may lead at once, since the list of members lacks";
     private static final String OTHER_SECRET = "does not know the secret of the frame's MAC";
 
     private static final int MAX_SESSIONS = 1_024;
@@ -179,6 +180,11 @@ public final class FrameServer implements FrameHandler {
         return text.startsWith(OTHER_VERSION) || text.startsWith(OTHER_WAY);
     }
 
+    /** Whether a node says this because the majorities of its list of members need not meet those of the asker's. */
+    static boolean isOfOtherMajorities(String reason) {
+        return reason.startsWith(OTHER_MAJORITIES);
+    }
+
     private @Nullable FrameMac matching(byte[] bytes) {
         for (int i = 0; i < macs.size(); i++) {
             if (macs.get(i).matches(bytes)) {
@@ -312,7 +318,7 @@ public final class FrameServer implements FrameHandler {
         }
         if (!settings.cell().majoritiesMeet(hello.members())) {
             return new Difference(
-                    "two nodes may lead at once, since the list of members lacks",
+                    OTHER_MAJORITIES,
                     lacking(settings.cell(), hello.members()),
                     lacking(hello.members(), settings.cell()),
                     "");

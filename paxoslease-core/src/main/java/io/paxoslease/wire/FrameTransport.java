@@ -395,6 +395,9 @@ public final class FrameTransport implements Transport {
         if (running.ticker() != null) {
             running.ticker().wakeBy(ended.nextProbeNanos());
         }
+        if (verdict.otherMajorities()) {
+            running.receiver().onOtherMajorities(link.acceptor);
+        }
         AnswerFrame answer = verdict.answer();
         if (answer != null) {
             tell(running, link, exchange.frame().requests(), answer.responses());

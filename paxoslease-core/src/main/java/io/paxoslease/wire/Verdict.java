@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
  * @param kind what it came to
  * @param answer the verified answer; null if there was none
  * @param problem what is wrong, in words; null if nothing is
+ * @param otherMajorities whether the member votes for a list of members whose majorities need not meet those of this node's (X9)
  */
 record Verdict(
-        Kind kind, @Nullable AnswerFrame answer, @Nullable String problem) {
+        Kind kind, @Nullable AnswerFrame answer, @Nullable String problem, boolean otherMajorities) {
 
     enum Kind {
         /** The requests were handled. */
@@ -26,10 +27,10 @@ record Verdict(
     }
 
     static Verdict lost(String problem) {
-        return new Verdict(Kind.LOST, null, problem);
+        return new Verdict(Kind.LOST, null, problem, false);
     }
 
     static Verdict refused(String problem) {
-        return new Verdict(Kind.REFUSED, null, problem);
+        return new Verdict(Kind.REFUSED, null, problem, false);
     }
 }

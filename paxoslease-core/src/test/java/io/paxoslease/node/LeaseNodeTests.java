@@ -1265,6 +1265,20 @@ class LeaseNodeTests {
         }
     }
 
+    /** X9. The second member may be one of a majority for another leader. */
+    @Test
+    void aMemberStandsAsideForOneThatVotesForOtherMembers() {
+        try (LeaseNode member = new LeaseNode(memberOfThree(), new NoTransport(), new SplittableRandom(3), clock)) {
+            member.openAcceptor();
+            member.onOtherMajorities(1);
+
+            clock.advance(TIME);
+            assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.QUARANTINED);
+            clock.advance(Duration.ofMinutes(1));
+            assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.VOTING);
+        }
+    }
+
     /** Were both to tell, each would answer the other for ever. */
     @Test
     void aMemberTellsOneWithAShorterMaximumOfItsOwnAndNoOther() {

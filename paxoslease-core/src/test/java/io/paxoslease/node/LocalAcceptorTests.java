@@ -116,6 +116,24 @@ class LocalAcceptorTests {
                 .endsWith("restart ahead when it is set right");
     }
 
+    /** X9. It hears of it with each frame. */
+    @Test
+    void tellsOnceThatItStandsAside() {
+        List<String> lines = new ArrayList<>();
+        try (HeardLog log = new HeardLog(LocalAcceptor.class, line -> lines.add(line.getMessage()))) {
+            LocalAcceptor voting = new LocalAcceptor(new Acceptor(timing, 2, start), ballots, Runnable::run);
+            voting.open(true, start);
+            voting.standAside("d", start);
+            assertThat(lines).isEmpty();
+
+            acceptor.open(false, start);
+            acceptor.standAside("d", start);
+            acceptor.standAside("d", after(1));
+        }
+        assertThat(lines).singleElement().asString().startsWith("Node d votes for another list of members");
+        assertThat(acceptor.handle(propose("a"), after(2))).isNull();
+    }
+
     /** X4. What the metric counts, for whoever reads the log. */
     @Test
     void tellsOnceAMinuteThatItsTableIsFull() {

@@ -330,6 +330,38 @@ class AcceptorTests {
             assertThat(fresh.quarantineRemainingNanos(at(0))).isEqualTo(Timing.MAX_LEASE_NANOS);
         }
 
+        /** X9. With both voting, each list of members could have a majority. The leases of the other one are over before this one votes. */
+        @Test
+        void standsAsideForAsLongAsItHearsOfAnotherThatVotesForOtherMembersAndThenForAnotherQuarantine() {
+            fresh.standAside(at(1));
+            assertThat(fresh.quarantineRemainingNanos(at(1))).isEqualTo(MAX_LEASE + Acceptor.ASIDE_NANOS);
+            fresh.open(at(2));
+            assertThat(fresh.quarantineRemainingNanos(at(2))).isEqualTo(MAX_LEASE + Acceptor.ASIDE_NANOS - SECOND);
+            fresh.standAside(at(70.5));
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(140.4)))
+                    .isNull();
+            assertThat(fresh.quarantineRemainingNanos(at(140.5))).isZero();
+            assertThat(fresh.onProposeRequest(new ProposeRequest("r", ballot(5, P), SECOND), at(140.5)))
+                    .isNotNull();
+        }
+
+        /** What it hears just before its quarantine is over, and a longer maximum, count as well. */
+        @Test
+        void standsAsideForTheLongestMaximumItHeardOf() {
+            fresh.open(at(0));
+            fresh.outlast(20 * SECOND, at(1));
+            fresh.standAside(at(19.999));
+            assertThat(fresh.quarantineRemainingNanos(at(19.999))).isEqualTo(20 * SECOND + Acceptor.ASIDE_NANOS);
+        }
+
+        /** The cell that is there goes on. */
+        @Test
+        void doesNotStandAsideWhereItVotes() {
+            fresh.open(at(0));
+            fresh.standAside(at(10));
+            assertThat(fresh.isVoting(at(10))).isTrue();
+        }
+
         /** Else the next process of its node could vote for another while this one still does. */
         @Test
         void takesPartInNothingWhenItWasClosedUntilAnotherQuarantineHasPassed() {

@@ -41,6 +41,8 @@ import java.util.logging.LogRecord;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** How node-1 talks to node-2 and node-3. Time passes only where a test says so, and no thread runs but the test's. */
 class FrameTransportTests {
@@ -54,6 +56,7 @@ class FrameTransportTests {
     private final GrantingAcceptor acceptor = new GrantingAcceptor();
     private final Map<String, FrameServer> servers = new HashMap<>();
     private final List<String> told = new ArrayList<>();
+    private final List<Integer> otherMajorities = new ArrayList<>();
     private Runnable afterAnswer = () -> {};
     private long counter;
     private final List<Task> later = new ArrayList<>();
@@ -1292,12 +1295,46 @@ class FrameTransportTests {
 
         @Test
         void anotherListOfMembersIsShown() {
-            serve(
-                    Samples.NODE_2,
-                    Samples.settings(
-                            new Cell("default", List.of("node-2", "node-8", "node-9")), Samples.MAX_LEASE_TIME));
+            serve(Samples.NODE_2, settingsOfOtherMembers());
             assertRefused(
                     "two nodes may lead at once, since the list of members lacks [node-1, node-3] there and [node-8, node-9] here");
+        }
+
+        private static WireSettings settingsOfOtherMembers() {
+            return Samples.settings(new Cell("default", List.of("node-2", "node-8", "node-9")), Samples.MAX_LEASE_TIME);
+        }
+
+        /** X9. This node's acceptor is to stand aside. */
+        @Test
+        void eachAnswerOfOneThatVotesForOtherMembersIsTold() {
+            serve(Samples.NODE_2, settingsOfOtherMembers());
+            for (int answers = 0; answers < 3; answers++) {
+                assertThat(otherMajorities).hasSize(answers).allMatch(acceptor -> acceptor == 1);
+                send("a");
+                transport.flush();
+                answer(PEER);
+            }
+        }
+
+        /** Were each to stand aside for the other, neither would vote. And who has no vote is no majority. */
+        @ParameterizedTest
+        @EnumSource(names = "VOTING", mode = EnumSource.Mode.EXCLUDE)
+        void oneWithOtherMembersThatDoesNotVoteIsNotTold(AcceptorState state) {
+            acceptor.state = state;
+            serve(Samples.NODE_2, settingsOfOtherMembers());
+            send("a");
+            transport.flush();
+            answer(PEER);
+            assertThat(status().refused()).isTrue();
+            assertThat(otherMajorities).isEmpty();
+        }
+
+        /** Where both nodes have the same members. */
+        @Test
+        void oneWithAnotherMaximumLeaseTimeHasNoOtherMajorities() {
+            serve(Samples.NODE_2, Samples.settings(Samples.CELL, Duration.ofSeconds(20)));
+            assertRefused("max-lease-time is 20s there and 10s here");
+            assertThat(otherMajorities).isEmpty();
         }
 
         @Test
@@ -2018,6 +2055,11 @@ class FrameTransportTests {
         @Override
         public void onUnanswered(int acceptor, Request request) {
             told.add(acceptor + " unanswered " + request.resource());
+        }
+
+        @Override
+        public void onOtherMajorities(int acceptor) {
+            otherMajorities.add(acceptor);
         }
     }
 

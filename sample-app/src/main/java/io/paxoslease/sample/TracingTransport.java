@@ -31,6 +31,11 @@ record TracingTransport(Transport transport, MessageTrace trace, String self, Li
                 note(request, "lost", self, acceptors.get(acceptor));
                 receiver.onUnanswered(acceptor, request);
             }
+
+            @Override
+            public void onOtherMajorities(int acceptor) {
+                receiver.onOtherMajorities(acceptor);
+            }
         });
     }
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.paxoslease.Lease;
 import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
+import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.spring.bounded.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -170,6 +171,24 @@ class TcpCellTests {
         LeaseNode shorter = applications[1].getBean(LeaseNode.class);
         await().until(() ->
                 shorter.quarantineRemainingNanos() > Duration.ofMinutes(2).toNanos());
+    }
+
+    /** X9. Five members in place of three at once gave two leaders. */
+    @Test
+    void aMemberThatStartsStandsAsideForOneThatVotesForOtherMembers() {
+        startWithTcp(0, WebApplicationType.NONE);
+        LeaseNode three = applications[0].getBean(LeaseNode.class);
+        await().until(() -> three.acceptorState() == AcceptorState.VOTING);
+
+        startWithTcp(
+                1,
+                WebApplicationType.NONE,
+                "--paxoslease.members.n3=tcp://localhost:" + web[0],
+                "--paxoslease.members.n4=tcp://localhost:" + web[1]);
+        LeaseNode five = applications[1].getBean(LeaseNode.class);
+        await().until(() ->
+                five.quarantineRemainingNanos() > Duration.ofMinutes(1).toNanos());
+        assertThat(three.acceptorState()).isEqualTo(AcceptorState.VOTING);
     }
 
     @Test
