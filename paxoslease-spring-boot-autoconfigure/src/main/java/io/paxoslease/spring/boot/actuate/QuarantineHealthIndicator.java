@@ -9,7 +9,7 @@ import org.springframework.boot.health.contributor.Health;
 /**
  * What holds back readiness: {@code OUT_OF_SERVICE} while this node's acceptor is quarantined, or does not vote any more because of a defect,
  * else {@code UP}. A rollout that waits for readiness thus waits until the new acceptor votes before it stops the next one. Nothing that
- * another node can cause belongs here: a lost majority must not take the application out of service.
+ * another node can cause once this one is up belongs here: a lost majority must not take the application out of service.
  */
 public final class QuarantineHealthIndicator extends AbstractHealthIndicator {
 
