@@ -577,10 +577,20 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
     }
 
     @Override
-    public void onOtherMajorities(int member) {
+    public boolean awaitsVote() {
+        return acceptorState() == AcceptorState.QUARANTINED;
+    }
+
+    @Override
+    public void onOtherVoter(String who) {
         if (acceptor != null) {
-            acceptor.standAside(settings.cell().acceptors().get(member), clock.now());
+            acceptor.standAside(who, clock.now());
         }
+    }
+
+    /** Who votes that must not do so together with this node's acceptor, which therefore does not, as a sentence; empty if it votes or is only quarantined. */
+    public Optional<String> standsAsideFor() {
+        return acceptor == null ? Optional.empty() : Optional.ofNullable(acceptor.standsAsideFor(clock.now()));
     }
 
     @Override

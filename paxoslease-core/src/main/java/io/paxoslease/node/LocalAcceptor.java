@@ -32,7 +32,7 @@ final class LocalAcceptor {
     private final Executor log;
     private final Set<String> farAhead = ConcurrentHashMap.newKeySet();
     private boolean broken;
-    private boolean asideTold;
+    private @Nullable String asideFor;
 
     // How often a full table was told, and when last.
     private long fullTold;
@@ -161,19 +161,27 @@ final class LocalAcceptor {
     }
 
     /** See {@link Acceptor#standAside}. */
-    void standAside(String nodeId, Now now) {
+    void standAside(String who, Now now) {
         synchronized (this) {
-            acceptor.standAside(now);
-            if (asideTold || acceptor.isVoting(now)) {
+            if (acceptor.isVoting(now)) {
                 return;
             }
-            asideTold = true;
+            acceptor.standAside(now);
+            boolean told = asideFor != null;
+            asideFor = who;
+            if (told) {
+                return;
+            }
         }
-        String message = "Node " + Names.printable(nodeId)
-                + " votes for another list of members, so that two nodes might lead if this"
-                + " one voted for its own: its acceptor stays silent for as long as that is so. Correct the list of one of"
-                + " the two, and restart it";
-        log.execute(() -> LOG.log(Level.WARNING, message));
+        log.execute(() -> LOG.log(
+                Level.WARNING,
+                who
+                        + ". If the acceptor of this node voted as well, two nodes might lead: it stays silent for as long as"
+                        + " that is so"));
+    }
+
+    synchronized @Nullable String standsAsideFor(Now now) {
+        return acceptor.isVoting(now) ? null : asideFor;
     }
 
     /** From now on it takes no part. */

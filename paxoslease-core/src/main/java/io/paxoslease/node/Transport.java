@@ -53,13 +53,18 @@ public interface Transport extends AutoCloseable {
             }
         }
 
+        /** Whether this node has an acceptor that is to vote, and does not yet: then the transport looks for others that vote in its place. */
+        default boolean awaitsVote() {
+            return false;
+        }
+
         /**
-         * A member votes for another list of members, and a majority of that need not meet one of this cell's (X9). Told each time that the member
-         * says so.
+         * Somebody votes who must not do so together with this node's acceptor: for another list of members, of which a majority need not meet one of
+         * this cell's (X9), or in another process with the id of this node. Told whenever it is heard.
          *
-         * @param acceptor the position in the cell of the acceptor
+         * @param who who votes, and what is wrong with that, as a sentence without its full stop
          */
-        default void onOtherMajorities(int acceptor) {}
+        default void onOtherVoter(String who) {}
     }
 
     /**

@@ -363,7 +363,8 @@ public final class FrameServer implements FrameHandler {
     }
 
     private void noteDuplicate(Incarnation sender, Sessions.Entry entry) {
-        if (entry == Sessions.Entry.ALTERNATED) {
+        boolean hasOwnId = sender.nodeId().equals(self.nodeId()) && !sender.equals(self);
+        if (hasOwnId || entry == Sessions.Entry.ALTERNATED) {
             String nodeId = Words.clean(sender.nodeId());
             String text =
                     "two processes use this node id" + places(sender.nodeId()) + "; every node needs one of its own";

@@ -77,6 +77,7 @@ public final class FrameTransport implements Transport {
             Executor thread,
             Later later,
             Lines lines,
+            @Nullable OwnAddress own,
             @Nullable Ticker ticker) {}
 
     /**
@@ -177,6 +178,9 @@ public final class FrameTransport implements Transport {
         for (MemberLink link : running.links()) {
             quiet = Math.min(quiet, link.quietNanos(now));
         }
+        if (running.own() != null && running.receiver().awaitsVote()) {
+            quiet = Math.min(quiet, running.own().quietNanos(now));
+        }
         return (int) Math.max(1, (quiet + TICK_NANOS - 1) / TICK_NANOS);
     }
 
@@ -211,6 +215,7 @@ public final class FrameTransport implements Transport {
                 task -> executor.execute(() -> run(lines, task)),
                 (task, nanos) -> later.run(() -> run(lines, task), nanos),
                 lines,
+                links.size() < byAcceptor.length ? new OwnAddress(self, settings, now) : null,
                 ticker);
     }
 
@@ -278,7 +283,7 @@ public final class FrameTransport implements Transport {
         }
     }
 
-    /** Ends exchanges that should have ended by themselves, and begins the probes that are due; has lines written for which there was no thread. */
+    /** Ends exchanges that should have ended by themselves, and begins the probes and the question that are due; has lines written for which there was no thread. */
     void tick() {
         Running running = this.running;
         if (running != null) {
@@ -295,7 +300,26 @@ public final class FrameTransport implements Transport {
                 begin(running, link);
             }
         }
+        if (running.own() != null && running.receiver().awaitsVote()) {
+            askOwnAddress(running, running.own());
+        }
         running.lines().write();
+    }
+
+    private void askOwnAddress(Running running, OwnAddress own) {
+        RequestFrame question = own.ask(clock.now().nanos());
+        if (question != null) {
+            channel.exchange(
+                            question.receiver(),
+                            FrameCodec.encode(question, mac),
+                            settings.roundTimeout().toNanos())
+                    .thenAccept(reply -> running.thread().execute(() -> {
+                        AnswerFrame answer = check.answer(reply, question);
+                        if (answer != null && own.isOfOtherVoter(answer)) {
+                            running.receiver().onOtherVoter("Another process votes as " + question.receiver());
+                        }
+                    }));
+        }
     }
 
     private void begin(Running running, MemberLink link) {
@@ -396,7 +420,7 @@ public final class FrameTransport implements Transport {
             running.ticker().wakeBy(ended.nextProbeNanos());
         }
         if (verdict.otherMajorities()) {
-            running.receiver().onOtherMajorities(link.acceptor);
+            running.receiver().onOtherVoter("Member " + link.nodeId + " votes for another list of members");
         }
         AnswerFrame answer = verdict.answer();
         if (answer != null) {

@@ -231,21 +231,17 @@ final class MemberLink {
     }
 
     private Exchange hello(long nowNanos) {
-        RequestFrame.Hello hello = new RequestFrame.Hello(settings.timing().maxLeaseNanos(), settings.cell());
-        return new Exchange(
-                frame(0, hello, List.of()), nowNanos, settings.roundTimeout().toNanos(), false);
+        RequestFrame hello = RequestFrame.hello(settings, self, nodeId, ++sequence);
+        return new Exchange(hello, nowNanos, settings.roundTimeout().toNanos(), false);
     }
 
     private Exchange frame(long nowNanos) {
         boolean again = !notHandled.isEmpty();
         RequestQueue from = again ? notHandled : queue;
         List<Request> requests = from.take(maxRequests, maxRequestBytes);
-        return new Exchange(frame(nonce, null, requests), nowNanos, timeLimit.nanos(), again);
-    }
-
-    private RequestFrame frame(long receiverNonce, RequestFrame.@Nullable Hello hello, List<Request> requests) {
-        return new RequestFrame(
-                settings.cell().name(), self, nodeId, receiverNonce, session, fingerprint, ++sequence, hello, requests);
+        RequestFrame frame = new RequestFrame(
+                settings.cell().name(), self, nodeId, nonce, session, fingerprint, ++sequence, null, requests);
+        return new Exchange(frame, nowNanos, timeLimit.nanos(), again);
     }
 
     /**

@@ -41,6 +41,14 @@ record RequestFrame(
      */
     record Hello(long maxLeaseNanos, Cell members) {}
 
+    /** The hello of a node to a member. */
+    static RequestFrame hello(WireSettings settings, Incarnation sender, String receiver, long sequence) {
+        Cell cell = settings.cell();
+        Hello hello = new Hello(settings.timing().maxLeaseNanos(), cell);
+        return new RequestFrame(
+                cell.name(), sender, receiver, 0, NO_SESSION, cell.fingerprint(), sequence, hello, List.of());
+    }
+
     RequestFrame {
         if ((hello != null) != (session == NO_SESSION) || (hello != null && !requests.isEmpty())) {
             throw new IllegalArgumentException(

@@ -1265,17 +1265,23 @@ class LeaseNodeTests {
         }
     }
 
-    /** X9. The second member may be one of a majority for another leader. */
+    /** A4, X9. The other one may be of a majority for another leader. */
     @Test
-    void aMemberStandsAsideForOneThatVotesForOtherMembers() {
+    void aMemberStandsAsideForOneThatMustNotVoteAsWell() {
         try (LeaseNode member = new LeaseNode(memberOfThree(), new NoTransport(), new SplittableRandom(3), clock)) {
+            assertThat(member.awaitsVote()).isTrue();
             member.openAcceptor();
-            member.onOtherMajorities(1);
+            assertThat(member.standsAsideFor()).isEmpty();
+            member.onOtherVoter("Somebody votes");
+            assertThat(member.standsAsideFor()).hasValue("Somebody votes");
 
             clock.advance(TIME);
             assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.QUARANTINED);
+            assertThat(member.awaitsVote()).isTrue();
             clock.advance(Duration.ofMinutes(1));
             assertThat(member.acceptorState()).isEqualTo(RequestHandler.AcceptorState.VOTING);
+            assertThat(member.standsAsideFor()).isEmpty();
+            assertThat(member.awaitsVote()).isFalse();
         }
     }
 

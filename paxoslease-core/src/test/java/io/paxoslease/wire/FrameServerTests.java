@@ -593,6 +593,16 @@ class FrameServerTests {
                             "node-1", "two processes use this node id" + places + "; every node needs one of its own");
         }
 
+        /** It asks who answers at the address of its id. */
+        @Test
+        void anotherProcessWithTheIdOfThisNodeIsReportedAtOnce() throws Exception {
+            send(200, Samples.hello(Samples.NODE_2, "node-2", 1));
+            assertThat(server.problems()).as("this one itself").isEmpty();
+            send(200, Samples.hello(new Incarnation("node-2", 7), "node-2", 1));
+            assertThat(server.problems())
+                    .containsEntry("node-2", "two processes use this node id; every node needs one of its own");
+        }
+
         @Test
         void refusedNodesAreReportedUntilTheyAreWelcome() throws Exception {
             send(409, Samples.hello(Samples.CELL, Duration.ofSeconds(20), first, "node-2", 1));

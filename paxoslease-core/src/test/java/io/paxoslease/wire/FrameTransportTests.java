@@ -56,7 +56,8 @@ class FrameTransportTests {
     private final GrantingAcceptor acceptor = new GrantingAcceptor();
     private final Map<String, FrameServer> servers = new HashMap<>();
     private final List<String> told = new ArrayList<>();
-    private final List<Integer> otherMajorities = new ArrayList<>();
+    private final List<String> otherVoters = new ArrayList<>();
+    private boolean awaitsVote;
     private Runnable afterAnswer = () -> {};
     private long counter;
     private final List<Task> later = new ArrayList<>();
@@ -1172,6 +1173,7 @@ class FrameTransportTests {
             for (int bit = 0; bit < reply.body().length * 8; bit++) {
                 FrameReply flipped = new FrameReply(200, FrameCodecTests.flip(reply.body(), bit));
                 assertThat(check.judge(flipped, held.decoded()).answer()).isNull();
+                assertThat(check.answer(flipped, held.decoded())).isNull();
             }
             for (int length = 0; length < reply.body().length; length++) {
                 FrameReply cut = new FrameReply(200, java.util.Arrays.copyOf(reply.body(), length));
@@ -1309,7 +1311,9 @@ class FrameTransportTests {
         void eachAnswerOfOneThatVotesForOtherMembersIsTold() {
             serve(Samples.NODE_2, settingsOfOtherMembers());
             for (int answers = 0; answers < 3; answers++) {
-                assertThat(otherMajorities).hasSize(answers).allMatch(acceptor -> acceptor == 1);
+                assertThat(otherVoters)
+                        .hasSize(answers)
+                        .allMatch("Member node-2 votes for another list of members"::equals);
                 send("a");
                 transport.flush();
                 answer(PEER);
@@ -1326,15 +1330,15 @@ class FrameTransportTests {
             transport.flush();
             answer(PEER);
             assertThat(status().refused()).isTrue();
-            assertThat(otherMajorities).isEmpty();
+            assertThat(otherVoters).isEmpty();
         }
 
         /** Where both nodes have the same members. */
         @Test
-        void oneWithAnotherMaximumLeaseTimeHasNoOtherMajorities() {
+        void oneWithAnotherMaximumLeaseTimeIsNoOtherVoter() {
             serve(Samples.NODE_2, Samples.settings(Samples.CELL, Duration.ofSeconds(20)));
             assertRefused("max-lease-time is 20s there and 10s here");
-            assertThat(otherMajorities).isEmpty();
+            assertThat(otherVoters).isEmpty();
         }
 
         @Test
@@ -1918,6 +1922,115 @@ class FrameTransportTests {
         }
     }
 
+    /** A4. Two processes that vote as one member can each give a majority to another owner. */
+    @Nested
+    class OwnAddress {
+
+        private static final Incarnation OTHER_PROCESS = new Incarnation("node-1", 0x4444444444444444L);
+
+        {
+            awaitsVote = true;
+        }
+
+        private boolean asks() {
+            transport.tick();
+            return !channel.isIdle("node-1");
+        }
+
+        private void asksAndIsAnswered() {
+            assertThat(asks()).isTrue();
+            answer("node-1");
+            clock.advance(Duration.ofSeconds(1));
+        }
+
+        @Test
+        void isAskedOnceASecondUntilThisNodeAnswersThere() {
+            asksAndIsAnswered();
+            assertThat(asks()).as("nothing listens there yet").isTrue();
+            fail("node-1", new IOException("connection refused"));
+            clock.advance(Duration.ofMillis(999));
+            assertThat(asks()).isFalse();
+            assertThat(transport.ticksToNext()).isEqualTo(1);
+            clock.advance(Duration.ofMillis(1));
+            serve(Samples.NODE_1, Samples.settings());
+            asksAndIsAnswered();
+            clock.advance(Duration.ofSeconds(9));
+            assertThat(asks()).isFalse();
+            assertThat(otherVoters).isEmpty();
+        }
+
+        @Test
+        void isNotAskedByANodeThatVotesOrHasNoVote() {
+            awaitsVote = false;
+            assertThat(asks()).isFalse();
+
+            awaitsVote = true;
+            FrameTransport guest = new FrameTransport(Samples.settings(), channel, WireListener.NONE, clock, 10);
+            guest.startWithoutTicks(new Incarnation("guest", 1), new Told(), thread, FrameTransportTests.this::later);
+            guest.tick();
+            assertThat(channel.isIdle("guest")).isTrue();
+        }
+
+        @Test
+        void whereAnotherProcessVotesIsTold() {
+            serve(OTHER_PROCESS, Samples.settings());
+            asksAndIsAnswered();
+            assertThat(otherVoters).containsExactly("Another process votes as node-1");
+            asksAndIsAnswered();
+            assertThat(otherVoters).hasSize(2);
+        }
+
+        @Test
+        void whereAnotherProcessVotesIsToldAlsoIfItsSettingsDoNotFit() {
+            serve(OTHER_PROCESS, Samples.settings(Samples.CELL, Duration.ofSeconds(20)));
+            asksAndIsAnswered();
+            assertThat(otherVoters).hasSize(1);
+        }
+
+        @Test
+        void whereAnotherProcessDoesNotVoteIsNotTold() {
+            acceptor.state = AcceptorState.QUARANTINED;
+            serve(OTHER_PROCESS, Samples.settings());
+            asksAndIsAnswered();
+            assertThat(otherVoters).isEmpty();
+        }
+
+        @Test
+        void whereSomebodyElseAnswersIsNotTold() {
+            WireSettings otherCell =
+                    Samples.settings(new Cell("other", List.of("node-1", "node-2", "node-3")), Samples.MAX_LEASE_TIME);
+            serve(OTHER_PROCESS, otherCell);
+            asksAndIsAnswered();
+            serve(OTHER_PROCESS, Samples.settings(Samples.SECRET));
+            asksAndIsAnswered();
+            servers.put("node-1", servers.get("node-3"));
+            asksAndIsAnswered();
+            assertThat(otherVoters).isEmpty();
+        }
+
+        @Test
+        void anAnswerThatIsNoneIsNotTold() {
+            serve(OTHER_PROCESS, Samples.settings());
+            assertThat(asks()).isTrue();
+            Held old = channel.take("node-1");
+            clock.advance(Duration.ofSeconds(1));
+            assertThat(asks()).isTrue();
+            FrameReply answer = servers.get("node-1").handle(old.frame(), null);
+            channel.take("node-1").reply().complete(answer);
+            thread.runAll();
+            for (FrameReply reply : List.of(
+                    new FrameReply(503, answer.body()),
+                    new FrameReply(200, java.util.Arrays.copyOf(answer.body(), answer.body().length - 1)),
+                    new FrameReply(200, new byte[0]))) {
+                clock.advance(Duration.ofSeconds(1));
+                assertThat(asks()).isTrue();
+                channel.take("node-1").reply().complete(reply);
+                thread.runAll();
+            }
+            assertThat(otherVoters).isEmpty();
+        }
+    }
+
     private record Task(Runnable task, long atNanos) {}
 
     // The words of these tests.
@@ -2058,8 +2171,13 @@ class FrameTransportTests {
         }
 
         @Override
-        public void onOtherMajorities(int acceptor) {
-            otherMajorities.add(acceptor);
+        public boolean awaitsVote() {
+            return awaitsVote;
+        }
+
+        @Override
+        public void onOtherVoter(String who) {
+            otherVoters.add(who);
         }
     }
 

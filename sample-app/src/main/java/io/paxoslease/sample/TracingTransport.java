@@ -33,8 +33,13 @@ record TracingTransport(Transport transport, MessageTrace trace, String self, Li
             }
 
             @Override
-            public void onOtherMajorities(int acceptor) {
-                receiver.onOtherMajorities(acceptor);
+            public boolean awaitsVote() {
+                return receiver.awaitsVote();
+            }
+
+            @Override
+            public void onOtherVoter(String who) {
+                receiver.onOtherVoter(who);
             }
         });
     }

@@ -12,7 +12,6 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,13 +50,6 @@ record CellConfiguration(
 
     boolean standalone() {
         return node.standalone();
-    }
-
-    /** The base URLs of the other members. */
-    Map<String, URI> peers() {
-        Map<String, URI> peers = new LinkedHashMap<>(members);
-        peers.remove(node.nodeId());
-        return peers;
     }
 
     /** Whether this node answers other nodes. */

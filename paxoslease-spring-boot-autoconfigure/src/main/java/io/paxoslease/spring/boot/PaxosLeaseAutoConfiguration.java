@@ -66,7 +66,11 @@ public final class PaxosLeaseAutoConfiguration {
     @ConditionalOnMissingBean
     FrameChannel paxosLeaseFrameChannel(CellConfiguration cell, PeerSsl ssl) {
         return FrameChannels.create(
-                cell.node().nodeId(), cell.peers(), cell.basePath(), cell.wire().maxFrameBytes(), ssl::context);
+                cell.node().nodeId(),
+                cell.members(),
+                cell.basePath(),
+                cell.wire().maxFrameBytes(),
+                ssl::context);
     }
 
     @Bean(destroyMethod = "")

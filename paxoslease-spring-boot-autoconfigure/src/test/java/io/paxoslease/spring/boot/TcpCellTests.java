@@ -9,6 +9,7 @@ import io.paxoslease.LeaseManager;
 import io.paxoslease.node.LeaseNode;
 import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.spring.bounded.FreePorts;
+import io.paxoslease.wire.FrameServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -61,12 +62,16 @@ class TcpCellTests {
     }
 
     private void start(int index, WebApplicationType type, int[] ports, String scheme, String... more) {
+        start("n" + index, index, type, ports, scheme, more);
+    }
+
+    private void start(String nodeId, int index, WebApplicationType type, int[] ports, String scheme, String... more) {
         String[] settings = {
             "--spring.main.banner-mode=off",
             "--logging.level.root=warn",
             "--server.port=" + web[index],
             "--paxoslease.lease-time=2s",
-            "--paxoslease.node-id=n" + index,
+            "--paxoslease.node-id=" + nodeId,
             "--paxoslease.members.n0=" + scheme + "://localhost:" + ports[0],
             "--paxoslease.members.n1=" + scheme + "://localhost:" + ports[1],
             "--paxoslease.members.n2=" + scheme + "://localhost:" + ports[2]
@@ -77,7 +82,12 @@ class TcpCellTests {
     }
 
     private void startWithTcp(int index, WebApplicationType type, String... more) {
+        startWithTcp("n" + index, index, type, more);
+    }
+
+    private void startWithTcp(String nodeId, int index, WebApplicationType type, String... more) {
         start(
+                nodeId,
                 index,
                 type,
                 tcp,
@@ -191,6 +201,27 @@ class TcpCellTests {
         assertThat(three.acceptorState()).isEqualTo(AcceptorState.VOTING);
     }
 
+    /** A4. Two processes that vote as one member can each give a majority to another owner. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aProcessStandsAsideForAnotherThatVotesUnderItsId(boolean overTcp) {
+        for (int i = 0; i < 2; i++) {
+            if (overTcp) {
+                startWithTcp("n0", i, WebApplicationType.NONE, "--paxoslease.tcp.port=" + tcp[i]);
+            } else {
+                start("n0", i, WebApplicationType.SERVLET, web, "http");
+            }
+            LeaseNode first = applications[0].getBean(LeaseNode.class);
+            await().until(() -> first.acceptorState() == AcceptorState.VOTING);
+        }
+        LeaseNode second = applications[1].getBean(LeaseNode.class);
+        await().until(() ->
+                second.quarantineRemainingNanos() > Duration.ofMinutes(1).toNanos());
+        assertThat(second.standsAsideFor()).hasValue("Another process votes as n0");
+        assertThat(applications[0].getBean(FrameServer.class).problems().get("n0"))
+                .startsWith("two processes use this node id, at ");
+    }
+
     @Test
     void theOwnPortMayBeAnotherThanTheOneThatOthersKnow() throws Exception {
         int listens = web[2];
@@ -244,7 +275,7 @@ class TcpCellTests {
         for (int i = 0; i < 2; i++) {
             startWithTcp(i, WebApplicationType.NONE);
         }
-        startWithTcp(2, WebApplicationType.NONE, "--paxoslease.node-id=guest");
+        startWithTcp("guest", 2, WebApplicationType.NONE);
         acquireAndRelease(2);
         new ServerSocket(tcp[2]).close();
     }

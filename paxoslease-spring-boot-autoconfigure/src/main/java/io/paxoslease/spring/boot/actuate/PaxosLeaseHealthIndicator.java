@@ -58,7 +58,10 @@ public final class PaxosLeaseHealthIndicator extends AbstractHealthIndicator {
                             "no majority is reachable: " + cell.reachable() + " of " + acceptors() + " acceptors, "
                                     + cell.majority() + " are needed");
         } else if (acceptor.state() == AcceptorState.QUARANTINED) {
-            health.outOfService().withDetail("reason", "this node's acceptor is quarantined after its start");
+            health.outOfService()
+                    .withDetail(
+                            "reason",
+                            node.standsAsideFor().orElse("this node's acceptor is quarantined after its start"));
         } else {
             health.up();
         }

@@ -34,6 +34,7 @@ public final class QuarantineHealthIndicator extends AbstractHealthIndicator {
             health.outOfService().withDetail("reason", PaxosLeaseHealthIndicator.GAVE_UP);
         } else {
             health.outOfService().withDetail("quarantineRemaining", Iso.millis(acceptor.quarantineRemaining()));
+            node.standsAsideFor().ifPresent(who -> health.withDetail("reason", who));
         }
     }
 }
