@@ -315,8 +315,8 @@ public final class FrameTransport implements Transport {
                             settings.roundTimeout().toNanos())
                     .thenAccept(reply -> running.thread().execute(() -> {
                         AnswerFrame answer = check.answer(reply, question);
-                        if (answer != null && own.isOfOtherVoter(answer)) {
-                            running.receiver().onOtherVoter("Another process votes as " + question.receiver());
+                        if (answer != null && own.isOfOtherMember(answer)) {
+                            running.receiver().onOtherVoter("Another process answers as " + question.receiver());
                         }
                     }));
         }

@@ -39,11 +39,13 @@ final class OwnAddress {
         return reached ? Long.MAX_VALUE : nextNanos - nowNanos;
     }
 
-    /** Notes an answer. Whether it comes from another process that votes as this node. */
-    synchronized boolean isOfOtherVoter(AnswerFrame answer) {
+    /**
+     * Notes an answer. Whether it comes from another process that is this member, too, also if it does not vote yet: it is the one that the others reach.
+     */
+    synchronized boolean isOfOtherMember(AnswerFrame answer) {
         reached |= answer.sender().equals(self);
         return answer.sender().nodeId().equals(self.nodeId())
                 && !answer.sender().equals(self)
-                && answer.acceptor() == AcceptorState.VOTING;
+                && answer.acceptor() != AcceptorState.NONE;
     }
 }

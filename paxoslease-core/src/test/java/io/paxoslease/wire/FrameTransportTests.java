@@ -1972,27 +1972,31 @@ class FrameTransportTests {
         }
 
         @Test
-        void whereAnotherProcessVotesIsTold() {
+        void whereAnotherProcessAnswersIsTold() {
             serve(OTHER_PROCESS, Samples.settings());
             asksAndIsAnswered();
-            assertThat(otherVoters).containsExactly("Another process votes as node-1");
+            assertThat(otherVoters).containsExactly("Another process answers as node-1");
             asksAndIsAnswered();
             assertThat(otherVoters).hasSize(2);
         }
 
         @Test
-        void whereAnotherProcessVotesIsToldAlsoIfItsSettingsDoNotFit() {
+        void whereAnotherProcessAnswersIsToldAlsoIfItsSettingsDoNotFit() {
             serve(OTHER_PROCESS, Samples.settings(Samples.CELL, Duration.ofSeconds(20)));
             asksAndIsAnswered();
             assertThat(otherVoters).hasSize(1);
         }
 
+        /** Both may have been started at the same time. But with a list that lacks its id it never votes. */
         @Test
-        void whereAnotherProcessDoesNotVoteIsNotTold() {
-            acceptor.state = AcceptorState.QUARANTINED;
+        void whereAnotherProcessAnswersThatDoesNotVoteYetIsTold() {
+            acceptor.state = AcceptorState.NONE;
             serve(OTHER_PROCESS, Samples.settings());
             asksAndIsAnswered();
             assertThat(otherVoters).isEmpty();
+            acceptor.state = AcceptorState.QUARANTINED;
+            asksAndIsAnswered();
+            assertThat(otherVoters).hasSize(1);
         }
 
         @Test

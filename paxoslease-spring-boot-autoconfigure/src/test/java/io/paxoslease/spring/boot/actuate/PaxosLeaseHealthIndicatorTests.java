@@ -189,12 +189,12 @@ class PaxosLeaseHealthIndicatorTests {
 
     @Test
     void bothSayForWhomANodeStandsAside() {
-        test.node.onOtherVoter("Another process votes as node-0");
+        test.node.onOtherVoter("Another process answers as node-0");
         test.view.reachable("node-1", AcceptorState.VOTING).reachable("node-2", AcceptorState.VOTING);
         for (Health each : List.of(health(), new QuarantineHealthIndicator(test.node).health())) {
             assertThat(each.getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
             assertThat(each.getDetails())
-                    .containsEntry("reason", "Another process votes as node-0")
+                    .containsEntry("reason", "Another process answers as node-0")
                     .containsEntry("quarantineRemaining", "PT1M10S");
         }
     }
