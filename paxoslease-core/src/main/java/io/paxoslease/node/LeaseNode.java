@@ -588,6 +588,11 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         }
     }
 
+    @Override
+    public boolean majorityVotes() {
+        return transport.majorityVotes();
+    }
+
     /** Who votes that must not do so together with this node's acceptor, which therefore does not, as a sentence; empty if it votes or is only quarantined. */
     public Optional<String> standsAsideFor() {
         return acceptor == null ? Optional.empty() : Optional.ofNullable(acceptor.standsAsideFor(clock.now()));

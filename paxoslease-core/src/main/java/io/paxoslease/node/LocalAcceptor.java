@@ -25,14 +25,17 @@ final class LocalAcceptor {
 
     private static final System.Logger LOG = System.getLogger(LocalAcceptor.class.getName());
     private static final int MAX_FAR_AHEAD = 64;
-    private static final long FULL_TOLD_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final long TOLD_AGAIN_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final Acceptor acceptor;
     private final BallotSequence ballots;
     private final Executor log;
     private final Set<String> farAhead = ConcurrentHashMap.newKeySet();
     private boolean broken;
+    /** For whom it stands aside, and when that was told. */
     private @Nullable String asideFor;
+
+    private long asideToldNanos;
 
     // How often a full table was told, and when last.
     private long fullTold;
@@ -113,7 +116,7 @@ final class LocalAcceptor {
         long refused;
         int resources;
         synchronized (this) {
-            if (fullTold > 0 && now.nanos() - fullToldNanos < FULL_TOLD_EVERY_NANOS) {
+            if (fullTold > 0 && now.nanos() - fullToldNanos < TOLD_AGAIN_NANOS) {
                 return;
             }
             refused = acceptor.refusals().getOrDefault(Acceptor.Refusal.TABLE_FULL, 0L);
@@ -167,11 +170,12 @@ final class LocalAcceptor {
                 return;
             }
             acceptor.standAside(now);
-            boolean told = asideFor != null;
+            boolean told = asideFor != null && now.nanos() - asideToldNanos < TOLD_AGAIN_NANOS;
             asideFor = who;
             if (told) {
                 return;
             }
+            asideToldNanos = now.nanos();
         }
         log.execute(() -> LOG.log(
                 Level.WARNING,

@@ -42,6 +42,19 @@ public interface RequestHandler {
      */
     default void onOtherMaximum(Incarnation sender, long maxLeaseNanos) {}
 
+    /**
+     * Somebody votes who must not do so together with the acceptor: a majority of another list of members, which need not meet one of this cell's (X9),
+     * or another process with the id of this node (A4). Told whenever it is heard.
+     *
+     * @param who who it is, as a sentence without its full stop
+     */
+    default void onOtherVoter(String who) {}
+
+    /** Whether a majority of the cell votes, as far as is known. */
+    default boolean majorityVotes() {
+        return false;
+    }
+
     /** The state of the acceptor now. */
     AcceptorState acceptorState();
 

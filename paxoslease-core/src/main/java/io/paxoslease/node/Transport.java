@@ -58,12 +58,7 @@ public interface Transport extends AutoCloseable {
             return false;
         }
 
-        /**
-         * Somebody votes who must not do so together with this node's acceptor: for another list of members, of which a majority need not meet one of
-         * this cell's (X9), or in another process with the id of this node. Told whenever it is heard.
-         *
-         * @param who who votes, and what is wrong with that, as a sentence without its full stop
-         */
+        /** See {@link RequestHandler#onOtherVoter}. */
         default void onOtherVoter(String who) {}
     }
 
@@ -105,6 +100,11 @@ public interface Transport extends AutoCloseable {
      * @param sender the node
      */
     default void onHello(Incarnation sender) {}
+
+    /** Whether a majority of the cell votes, this node's acceptor included, by the last answers. Called by any thread. */
+    default boolean majorityVotes() {
+        return false;
+    }
 
     /** Stops; what is queued may be sent or dropped. Called again, where the container closes it too, it does nothing. */
     @Override

@@ -2,7 +2,6 @@ package io.paxoslease.wire;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.paxoslease.node.RequestHandler.AcceptorState;
 import io.paxoslease.wire.AnswerFrame.Status;
 import io.paxoslease.wire.Verdict.Kind;
 import org.jspecify.annotations.Nullable;
@@ -115,16 +114,11 @@ final class AnswerCheck {
                     + asked.receiver() + whyAnother(answer, asked));
         }
         return switch (answer.status()) {
-            case REFUSED ->
-                new Verdict(
-                        Kind.REFUSED,
-                        null,
-                        Words.clean(answer.reason()),
-                        FrameServer.isOfOtherMajorities(answer.reason()) && answer.acceptor() == AcceptorState.VOTING);
+            case REFUSED, OTHER_MAJORITY -> new Verdict(Kind.REFUSED, answer, Words.clean(answer.reason()));
             case REPLAYED -> Verdict.lost("got a frame twice or late");
             case OK, NEW_SESSION ->
                 fits(answer, asked)
-                        ? new Verdict(kind(answer, asked), answer, remark(answer), false)
+                        ? new Verdict(kind(answer, asked), answer, remark(answer))
                         : Verdict.lost("gave an answer that does not fit the frame");
         };
     }

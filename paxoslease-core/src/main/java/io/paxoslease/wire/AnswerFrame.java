@@ -43,6 +43,8 @@ record AnswerFrame(
         /** The settings of the two nodes do not fit. */
         REFUSED,
         /** A frame with this sequence number came before, or may have: too many higher ones did. */
-        REPLAYED
+        REPLAYED,
+        /** The lists of members do not fit, and a majority of the answerer's votes (X9). */
+        OTHER_MAJORITY
     }
 }

@@ -48,6 +48,7 @@ final class FrameCodec {
 
     private static final int FLAG_ANSWER = 1;
     private static final int FLAG_MAC = 2;
+    private static final int FLAG_MAJORITY = 4;
 
     private static final int PREPARE = 1;
     private static final int PROPOSE = 2;
@@ -78,7 +79,8 @@ final class FrameCodec {
         List<Request> requests = frame.requests();
         FrameWriter out = new FrameWriter(expectedBytes(frame) + macBytes(mac));
         out.u8(VERSION);
-        out.u8(mac == null ? 0 : FLAG_MAC);
+        RequestFrame.Hello hello = frame.hello();
+        out.u8((mac == null ? 0 : FLAG_MAC) | (hello != null && hello.majorityVotes() ? FLAG_MAJORITY : 0));
         out.text(frame.cell());
         incarnation(frame.sender(), out);
         out.text(frame.receiver());
@@ -86,7 +88,6 @@ final class FrameCodec {
         out.i64(frame.session());
         out.i64(frame.fingerprint());
         out.i64(frame.sequence());
-        RequestFrame.Hello hello = frame.hello();
         if (hello != null) {
             hello(hello, out);
         } else {
@@ -170,7 +171,8 @@ final class FrameCodec {
      * @param known exchanges the sender for an equal one that is kept anyway, so that tables full of owners share one object
      */
     static RequestFrame decodeRequest(byte[] bytes, UnaryOperator<Incarnation> known) throws MalformedFrameException {
-        FrameReader in = open(bytes, 0);
+        FrameReader in = open(bytes, 0, FLAG_MAC | FLAG_MAJORITY);
+        boolean majorityVotes = (bytes[1] & FLAG_MAJORITY) != 0;
         String cell = in.text("cell name");
         Incarnation sender = known.apply(incarnation("sender", in));
         String receiver = in.text("receiver");
@@ -181,7 +183,9 @@ final class FrameCodec {
         RequestFrame.Hello hello = null;
         List<Request> requests = List.of();
         if (session == RequestFrame.NO_SESSION) {
-            hello = hello(cell, fingerprint, in);
+            hello = hello(cell, fingerprint, majorityVotes, in);
+        } else if (majorityVotes) {
+            throw new MalformedFrameException("The frame has the flags of a hello");
         } else {
             requests = requests(sender, in);
         }
@@ -189,7 +193,7 @@ final class FrameCodec {
         return new RequestFrame(cell, sender, receiver, receiverNonce, session, fingerprint, sequence, hello, requests);
     }
 
-    private static RequestFrame.Hello hello(String cell, long fingerprint, FrameReader in)
+    private static RequestFrame.Hello hello(String cell, long fingerprint, boolean majorityVotes, FrameReader in)
             throws MalformedFrameException {
         long maxLeaseNanos = in.natural("maximum lease time");
         int count = in.u8("number of members");
@@ -206,7 +210,7 @@ final class FrameCodec {
         if (!members.acceptors().equals(acceptors) || members.fingerprint() != fingerprint) {
             throw new MalformedFrameException("The members are not sorted, or not those of the fingerprint");
         }
-        return new RequestFrame.Hello(maxLeaseNanos, members);
+        return new RequestFrame.Hello(maxLeaseNanos, members, majorityVotes);
     }
 
     private static List<Request> requests(Incarnation sender, FrameReader in) throws MalformedFrameException {
@@ -309,7 +313,7 @@ final class FrameCodec {
      * @param requests the requests that it should answer
      */
     static AnswerFrame decodeAnswer(byte[] bytes, List<Request> requests) throws MalformedFrameException {
-        FrameReader in = open(bytes, FLAG_ANSWER);
+        FrameReader in = open(bytes, FLAG_ANSWER, FLAG_MAC);
         String cell = in.text("cell name");
         Incarnation sender = incarnation("sender", in);
         Incarnation asker = incarnation("asker", in);
@@ -386,7 +390,7 @@ final class FrameCodec {
 
     // What both have.
 
-    private static FrameReader open(byte[] bytes, int kind) throws MalformedFrameException {
+    private static FrameReader open(byte[] bytes, int kind, int others) throws MalformedFrameException {
         if (bytes.length < MIN_BYTES) {
             throw new MalformedFrameException("The frame has " + bytes.length + " bytes");
         }
@@ -394,7 +398,7 @@ final class FrameCodec {
             throw new MalformedFrameException("The frame is of protocol version " + version(bytes));
         }
         int flags = bytes[1];
-        if ((flags & ~FLAG_MAC) != kind) {
+        if ((flags & ~others) != kind) {
             throw new MalformedFrameException("The frame has the flags " + (flags & 0xff));
         }
         int end = bytes.length - (hasMac(bytes) ? FrameMac.BYTES : 0);
@@ -434,6 +438,7 @@ final class FrameCodec {
             case NEW_SESSION -> 1;
             case REFUSED -> 2;
             case REPLAYED -> 3;
+            case OTHER_MAJORITY -> 4;
         };
     }
 
@@ -443,6 +448,7 @@ final class FrameCodec {
             case 1 -> AnswerFrame.Status.NEW_SESSION;
             case 2 -> AnswerFrame.Status.REFUSED;
             case 3 -> AnswerFrame.Status.REPLAYED;
+            case 4 -> AnswerFrame.Status.OTHER_MAJORITY;
             default -> throw new MalformedFrameException("There is no status " + value);
         };
     }

@@ -37,7 +37,6 @@ public final class FrameServer implements FrameHandler {
     private static final String OTHER_VERSION = "speaks protocol version ";
     private static final String NO_SECRET = "has no shared secret, the frame has a MAC";
     private static final String NO_MAC = "has a shared secret, the frame has no MAC";
-    private static final String OTHER_MAJORITIES = "two nodes may lead at once, since the list of members lacks";
     private static final String OTHER_SECRET = "does not know the secret of the frame's MAC";
 
     private static final int MAX_SESSIONS = 1_024;
@@ -180,11 +179,6 @@ public final class FrameServer implements FrameHandler {
         return text.startsWith(OTHER_VERSION) || text.startsWith(OTHER_WAY);
     }
 
-    /** Whether a node says this because the majorities of its list of members need not meet those of the asker's. */
-    static boolean isOfOtherMajorities(String reason) {
-        return reason.startsWith(OTHER_MAJORITIES);
-    }
-
     private @Nullable FrameMac matching(byte[] bytes) {
         for (int i = 0; i < macs.size(); i++) {
             if (macs.get(i).matches(bytes)) {
@@ -200,9 +194,8 @@ public final class FrameServer implements FrameHandler {
             if (frame.receiver().equals(self.nodeId())) {
                 noteRefused(frame.sender(), address, difference);
             }
-            tellMaximum(frame);
             listener.onMessage("frame", "refused");
-            return answer(409, frame, Status.REFUSED, 0, difference.asSeenFromOutside(), List.of(), mac);
+            return answer(409, frame, compare(frame), 0, difference.asSeenFromOutside(), List.of(), mac);
         }
         return frame.hello() != null ? welcome(frame, mac, address) : enter(frame, mac);
     }
@@ -318,7 +311,7 @@ public final class FrameServer implements FrameHandler {
         }
         if (!settings.cell().majoritiesMeet(hello.members())) {
             return new Difference(
-                    OTHER_MAJORITIES,
+                    "two nodes may lead at once, since the list of members lacks",
                     lacking(settings.cell(), hello.members()),
                     lacking(hello.members(), settings.cell()),
                     "");
@@ -333,15 +326,27 @@ public final class FrameServer implements FrameHandler {
         return null;
     }
 
-    /** T3. Also where something else does not fit, but not of another cell: its leases are others. */
-    private void tellMaximum(RequestFrame frame) {
+    /**
+     * Tells the acceptor what is to keep it from voting, and answers what is to keep the sender from it. Leases of another cell are others. Of a list
+     * that does not fit it counts only what was said to this life of this node: anybody can send on what he recorded.
+     */
+    private Status compare(RequestFrame frame) {
         RequestFrame.Hello hello = frame.hello();
-        if (hello != null
-                && hello.maxLeaseNanos() != settings.timing().maxLeaseNanos()
-                && frame.cell().equals(settings.cell().name())
-                && frame.receiver().equals(self.nodeId())) {
+        if (hello == null
+                || !frame.cell().equals(settings.cell().name())
+                || !frame.receiver().equals(self.nodeId())) {
+            return Status.REFUSED;
+        }
+        if (hello.maxLeaseNanos() != settings.timing().maxLeaseNanos()) {
             handler.onOtherMaximum(frame.sender(), hello.maxLeaseNanos());
         }
+        if (settings.cell().majoritiesMeet(hello.members())) {
+            return Status.REFUSED;
+        }
+        if (hello.majorityVotes() && frame.receiverNonce() == self.nonce()) {
+            handler.onOtherVoter(Words.otherMajority(frame.sender().nodeId()));
+        }
+        return handler.majorityVotes() ? Status.OTHER_MAJORITY : Status.REFUSED;
     }
 
     /** The members that only the other cell has. Not the whole list: two of long names are longer than what is shown of a text. */

@@ -306,6 +306,19 @@ public final class FrameTransport implements Transport {
         running.lines().write();
     }
 
+    @Override
+    public boolean majorityVotes() {
+        Running running = this.running;
+        if (running == null) {
+            return false;
+        }
+        int votes = running.own() == null || running.receiver().awaitsVote() ? 0 : 1;
+        for (MemberLink link : running.links()) {
+            votes += link.votes() ? 1 : 0;
+        }
+        return votes >= settings.cell().majority();
+    }
+
     private void askOwnAddress(Running running, OwnAddress own) {
         RequestFrame question = own.ask(clock.now().nanos());
         if (question != null) {
@@ -360,7 +373,8 @@ public final class FrameTransport implements Transport {
             listener.onMessage(FrameServer.type(requests.get(i)), "sent");
         }
         Ending ending = new Ending(running, link, exchange);
-        channel.exchange(link.nodeId, FrameCodec.encode(exchange.frame(), mac), exchange.timeoutNanos())
+        RequestFrame frame = exchange.isHello() ? exchange.frame().telling(majorityVotes()) : exchange.frame();
+        channel.exchange(link.nodeId, FrameCodec.encode(frame, mac), exchange.timeoutNanos())
                 .whenComplete(ending);
         ending.begun = true;
     }
@@ -419,10 +433,10 @@ public final class FrameTransport implements Transport {
         if (running.ticker() != null) {
             running.ticker().wakeBy(ended.nextProbeNanos());
         }
-        if (verdict.otherMajorities()) {
-            running.receiver().onOtherVoter("Member " + link.nodeId + " votes for another list of members");
-        }
         AnswerFrame answer = verdict.answer();
+        if (answer != null && answer.status() == AnswerFrame.Status.OTHER_MAJORITY) {
+            running.receiver().onOtherVoter(Words.otherMajority(link.nodeId));
+        }
         if (answer != null) {
             tell(running, link, exchange.frame().requests(), answer.responses());
         }

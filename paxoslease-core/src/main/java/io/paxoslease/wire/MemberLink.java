@@ -107,6 +107,9 @@ final class MemberLink {
     private long newestInLoss;
 
     private boolean reachable;
+    /** Whether it votes for this cell. */
+    private volatile boolean votes;
+
     private boolean refused;
     private @Nullable String problem;
     /** The problem; the same for all time-outs, whose words change with the time limit. */
@@ -231,7 +234,7 @@ final class MemberLink {
     }
 
     private Exchange hello(long nowNanos) {
-        RequestFrame hello = RequestFrame.hello(settings, self, nodeId, ++sequence);
+        RequestFrame hello = RequestFrame.hello(settings, self, nodeId, nonce, ++sequence);
         return new Exchange(hello, nowNanos, settings.roundTimeout().toNanos(), false);
     }
 
@@ -255,6 +258,11 @@ final class MemberLink {
         }
         nextProbeNanos = nowNanos;
         return true;
+    }
+
+    /** Whether the member votes for this cell, by its last answer; without the lock. */
+    boolean votes() {
+        return votes;
     }
 
     /** How long nothing is to be done here but what {@link #offer} brings. */
@@ -294,11 +302,14 @@ final class MemberLink {
                 unanswered = exchange.isHello() ? takeAll() : exchange.frame().requests();
             case REFUSED -> {
                 session = RequestFrame.NO_SESSION;
+                nonce = verdict.answer() == null
+                        ? nonce
+                        : verdict.answer().sender().nonce();
                 unanswered = join(exchange.frame().requests(), takeAll());
             }
         }
         long number = exchange.frame().sequence();
-        boolean good = verdict.answer() != null;
+        boolean good = verdict.isGood();
         if (good) {
             newestAnswered = Math.max(newestAnswered, number);
             timeLimit.onAnswer(nowNanos - exchange.sentNanos());
@@ -309,7 +320,8 @@ final class MemberLink {
         if (tells) {
             note(verdict, timedOut, number);
         }
-        nextProbeNanos = nowNanos + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(verdict.answer()));
+        nextProbeNanos = nowNanos
+                + (verdict.kind() == Verdict.Kind.SESSION_UNKNOWN ? 0 : probeNanos(good ? verdict.answer() : null));
         String news = tells ? news(nowNanos) : null;
         if (news != null) {
             lines.add(nodeId, good ? Level.INFO : Level.WARNING, news);
@@ -354,20 +366,22 @@ final class MemberLink {
 
     private void note(Verdict verdict, boolean timedOut, long number) {
         AnswerFrame answer = verdict.answer();
+        boolean good = verdict.isGood();
         refused = verdict.kind() == Verdict.Kind.REFUSED;
-        boolean counts = answer != null || refused || number > newestInLoss;
-        if (answer != null) {
-            state = answer.acceptor();
+        boolean counts = good || refused || number > newestInLoss;
+        state = answer == null ? state : answer.acceptor();
+        if (good) {
             failures = 0;
         } else if (counts) {
             newestInLoss = sequence;
             failures++;
         }
-        boolean laterOnesTell = reachable && answer == null && !refused && failures <= 1 && isLaterUnderWay(number);
+        boolean laterOnesTell = reachable && !good && !refused && failures <= 1 && isLaterUnderWay(number);
         if (!laterOnesTell) {
-            reachable = answer != null;
+            reachable = good;
             problem = verdict.problem();
         }
+        votes = reachable && state == AcceptorState.VOTING;
         if (!counts) {
             return;
         }

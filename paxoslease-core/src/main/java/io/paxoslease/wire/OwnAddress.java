@@ -31,7 +31,7 @@ final class OwnAddress {
             return null;
         }
         nextNanos = nowNanos + EVERY_NANOS;
-        return RequestFrame.hello(settings, self, self.nodeId(), ++sequence);
+        return RequestFrame.hello(settings, self, self.nodeId(), 0, ++sequence);
     }
 
     /** How long no question is due. */

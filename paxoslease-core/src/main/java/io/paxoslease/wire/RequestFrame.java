@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param cell the name of the cell
  * @param sender who sends, the owner of the ballots of all requests
  * @param receiver the node id of the member that is meant
- * @param receiverNonce which life of that member is meant, 0 in a hello
+ * @param receiverNonce which life of that member is meant; in a hello the one that was heard last, 0 if none was
  * @param session the session that the receiver opened, 0 in a hello
  * @param fingerprint the sender's {@link Cell#fingerprint()}
  * @param sequence grows from frame to frame of one sender to one member
@@ -38,15 +38,41 @@ record RequestFrame(
      *
      * @param maxLeaseNanos M, equal on all nodes of a cell (T3)
      * @param members the cell as the sender knows it (X9)
+     * @param majorityVotes whether a majority of these votes, as far as the sender knows
      */
-    record Hello(long maxLeaseNanos, Cell members) {}
+    record Hello(long maxLeaseNanos, Cell members, boolean majorityVotes) {}
 
-    /** The hello of a node to a member. */
-    static RequestFrame hello(WireSettings settings, Incarnation sender, String receiver, long sequence) {
+    /** A hello that tells of no majority. */
+    static RequestFrame hello(
+            WireSettings settings, Incarnation sender, String receiver, long receiverNonce, long sequence) {
         Cell cell = settings.cell();
-        Hello hello = new Hello(settings.timing().maxLeaseNanos(), cell);
+        Hello hello = new Hello(settings.timing().maxLeaseNanos(), cell, false);
         return new RequestFrame(
-                cell.name(), sender, receiver, 0, NO_SESSION, cell.fingerprint(), sequence, hello, List.of());
+                cell.name(),
+                sender,
+                receiver,
+                receiverNonce,
+                NO_SESSION,
+                cell.fingerprint(),
+                sequence,
+                hello,
+                List.of());
+    }
+
+    /** This frame; if it is a hello, with what it is to tell of the majority. */
+    RequestFrame telling(boolean majorityVotes) {
+        return hello == null
+                ? this
+                : new RequestFrame(
+                        cell,
+                        sender,
+                        receiver,
+                        receiverNonce,
+                        session,
+                        fingerprint,
+                        sequence,
+                        new Hello(hello.maxLeaseNanos, hello.members, majorityVotes),
+                        requests);
     }
 
     RequestFrame {

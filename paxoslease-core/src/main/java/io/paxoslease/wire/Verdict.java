@@ -6,12 +6,11 @@ import org.jspecify.annotations.Nullable;
  * What an exchange came to.
  *
  * @param kind what it came to
- * @param answer the verified answer; null if there was none
+ * @param answer the verified answer of the member, also if that refused the frame; null if there was none
  * @param problem what is wrong, in words; null if nothing is
- * @param otherMajorities whether the member votes for a list of members whose majorities need not meet those of this node's (X9)
  */
 record Verdict(
-        Kind kind, @Nullable AnswerFrame answer, @Nullable String problem, boolean otherMajorities) {
+        Kind kind, @Nullable AnswerFrame answer, @Nullable String problem) {
 
     enum Kind {
         /** The requests were handled. */
@@ -27,10 +26,15 @@ record Verdict(
     }
 
     static Verdict lost(String problem) {
-        return new Verdict(Kind.LOST, null, problem, false);
+        return new Verdict(Kind.LOST, null, problem);
     }
 
     static Verdict refused(String problem) {
-        return new Verdict(Kind.REFUSED, null, problem, false);
+        return new Verdict(Kind.REFUSED, null, problem);
+    }
+
+    /** Whether the member takes frames of this node. */
+    boolean isGood() {
+        return answer != null && kind != Kind.REFUSED;
     }
 }

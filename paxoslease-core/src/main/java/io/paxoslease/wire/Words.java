@@ -49,6 +49,11 @@ final class Words {
         return message == null || message.isBlank() ? cause.getClass().getSimpleName() : clean(message);
     }
 
+    /** What is wrong where a node has another list of members (X9) that is in use. */
+    static String otherMajority(String nodeId) {
+        return "Node " + clean(nodeId) + " has another list of members, of which a majority votes";
+    }
+
     /** A duration in the largest unit of which it is a whole number, for example {@code 20s}. */
     static String duration(long nanos) {
         if (nanos % 1_000_000_000L == 0) {

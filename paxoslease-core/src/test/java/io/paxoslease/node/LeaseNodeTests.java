@@ -1285,6 +1285,22 @@ class LeaseNodeTests {
         }
     }
 
+    @Test
+    void asksTheTransportWhetherAMajorityVotes() {
+        Transport network = new Silence() {
+            @Override
+            public boolean majorityVotes() {
+                return true;
+            }
+        };
+        try (LeaseNode member = new LeaseNode(memberOfThree(), network, new SplittableRandom(3), clock)) {
+            assertThat(member.majorityVotes()).isTrue();
+        }
+        try (LeaseNode member = new LeaseNode(memberOfThree(), new Silence(), new SplittableRandom(3), clock)) {
+            assertThat(member.majorityVotes()).isFalse();
+        }
+    }
+
     /** Were both to tell, each would answer the other for ever. */
     @Test
     void aMemberTellsOneWithAShorterMaximumOfItsOwnAndNoOther() {

@@ -362,6 +362,9 @@ class FrameCodecTests {
         void refusesBytesAfterTheEnd() {
             assertMalformed(Arrays.copyOf(frame, frame.length + 1));
             assertMalformed(Arrays.copyOf(hello, hello.length + 1));
+            byte[] noHello = frame.clone();
+            noHello[1] |= 4;
+            assertMalformed(noHello);
         }
 
         @Test

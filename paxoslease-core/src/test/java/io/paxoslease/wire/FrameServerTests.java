@@ -495,6 +495,62 @@ class FrameServerTests {
             assertThat(maximaHeard(other, Samples.MAX_LEASE_TIME, "node-2")).isEmpty();
         }
 
+        private static final Cell OTHER_LIST = new Cell("default", List.of("node-1", "node-4", "node-5"));
+
+        private List<String> votersHeard(Cell cell, String receiver, long receiverNonce, boolean majorityVotes)
+                throws Exception {
+            RequestFrame hello = Samples.hello(cell, Samples.MAX_LEASE_TIME, Samples.NODE_1, receiver, 1)
+                    .telling(majorityVotes);
+            send(
+                    409,
+                    new RequestFrame(
+                            hello.cell(),
+                            hello.sender(),
+                            receiver,
+                            receiverNonce,
+                            0,
+                            hello.fingerprint(),
+                            1,
+                            hello.hello(),
+                            List.of()));
+            return acceptor.otherVoters;
+        }
+
+        /** X9. This node's list may lack all who vote, so that it asks none of them. */
+        @Test
+        void aMajorityOfOtherMembersIsTold() throws Exception {
+            assertThat(votersHeard(OTHER_LIST, "node-2", Samples.NODE_2.nonce(), true))
+                    .containsExactly("Node node-1 has another list of members, of which a majority votes");
+        }
+
+        @Test
+        void whatIsNoMajorityOfOtherMembersOfThisCellIsNotTold() throws Exception {
+            votersHeard(OTHER_LIST, "node-2", Samples.NODE_2.nonce(), false);
+            votersHeard(new Cell("other", OTHER_LIST.acceptors()), "node-2", Samples.NODE_2.nonce(), true);
+            votersHeard(OTHER_LIST, "node-3", Samples.NODE_2.nonce(), true);
+            assertThat(acceptor.otherVoters).isEmpty();
+        }
+
+        /** Else whoever recorded it years ago could keep each life of this node from voting. */
+        @Test
+        void aMajorityOfOtherMembersIsNotToldIfItWasSaidToAFormerLife() throws Exception {
+            assertThat(votersHeard(OTHER_LIST, "node-2", Samples.NODE_2.nonce() + 1, true))
+                    .isEmpty();
+            assertThat(votersHeard(OTHER_LIST, "node-2", 0, true)).isEmpty();
+        }
+
+        @Test
+        void whetherAMajorityVotesIsSaidToOneWithOtherMembersOnly() throws Exception {
+            acceptor.majorityVotes = true;
+            RequestFrame otherMembers = Samples.hello(OTHER_LIST, Samples.MAX_LEASE_TIME, Samples.NODE_1, "node-2", 1);
+            assertThat(send(409, otherMembers).status()).isEqualTo(Status.OTHER_MAJORITY);
+            assertThat(send(409, Samples.hello(Samples.CELL, Duration.ofSeconds(20), Samples.NODE_1, "node-2", 1))
+                            .status())
+                    .isEqualTo(Status.REFUSED);
+            acceptor.majorityVotes = false;
+            assertThat(send(409, otherMembers).status()).isEqualTo(Status.REFUSED);
+        }
+
         @Test
         void aNodeThatIsNoMemberMayPropose() throws Exception {
             assertThat(open(new Incarnation("worker-17", 5), 1)).isNotZero();

@@ -18,6 +18,8 @@ final class GrantingAcceptor implements RequestHandler {
     final List<Request> handled = new ArrayList<>();
     final List<Incarnation> greeted = new ArrayList<>();
     final List<String> maxima = new ArrayList<>();
+    final List<String> otherVoters = new ArrayList<>();
+    boolean majorityVotes;
     AcceptorState state = AcceptorState.VOTING;
     long quarantineNanos;
 
@@ -68,6 +70,16 @@ final class GrantingAcceptor implements RequestHandler {
     @Override
     public void onOtherMaximum(Incarnation sender, long maxLeaseNanos) {
         maxima.add(sender.nodeId() + " " + Words.duration(maxLeaseNanos));
+    }
+
+    @Override
+    public void onOtherVoter(String who) {
+        otherVoters.add(who);
+    }
+
+    @Override
+    public boolean majorityVotes() {
+        return majorityVotes;
     }
 
     @Override

@@ -65,7 +65,7 @@ final class Samples {
                 RequestFrame.NO_SESSION,
                 cell.fingerprint(),
                 sequence,
-                new RequestFrame.Hello(maxLeaseTime.toNanos(), cell),
+                new RequestFrame.Hello(maxLeaseTime.toNanos(), cell, false),
                 List.of());
     }
 
@@ -110,12 +110,12 @@ final class Samples {
                 hello ? RequestFrame.NO_SESSION : random.nextLong() | 1,
                 cell.fingerprint(),
                 natural(random),
-                hello ? new RequestFrame.Hello(natural(random), cell) : null,
+                hello ? new RequestFrame.Hello(natural(random), cell, random.nextBoolean()) : null,
                 requests);
     }
 
     static AnswerFrame answerFrame(RequestFrame asked, RandomGenerator random) {
-        AnswerFrame.Status status = AnswerFrame.Status.values()[random.nextInt(4)];
+        AnswerFrame.Status status = AnswerFrame.Status.values()[random.nextInt(5)];
         List<Response> responses = new ArrayList<>();
         if (status == AnswerFrame.Status.OK) {
             for (Request request : asked.requests()) {

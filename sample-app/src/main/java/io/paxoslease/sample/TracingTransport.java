@@ -78,6 +78,11 @@ record TracingTransport(Transport transport, MessageTrace trace, String self, Li
     }
 
     @Override
+    public boolean majorityVotes() {
+        return transport.majorityVotes();
+    }
+
+    @Override
     public void close() {
         transport.close();
     }

@@ -183,22 +183,55 @@ class TcpCellTests {
                 shorter.quarantineRemainingNanos() > Duration.ofMinutes(2).toNanos());
     }
 
+    private void awaitMajority(int index) {
+        LeaseNode node = applications[index].getBean(LeaseNode.class);
+        await().until(node::majorityVotes);
+        assertThat(node.acceptorState()).isEqualTo(AcceptorState.VOTING);
+    }
+
+    private void awaitStandsAside(int index, String why) {
+        LeaseNode node = applications[index].getBean(LeaseNode.class);
+        await().until(() ->
+                node.quarantineRemainingNanos() > Duration.ofMinutes(1).toNanos());
+        assertThat(node.standsAsideFor().orElseThrow()).contains(why);
+    }
+
     /** X9. Five members in place of three at once gave two leaders. */
     @Test
-    void aMemberThatStartsStandsAsideForOneThatVotesForOtherMembers() {
-        startWithTcp(0, WebApplicationType.NONE);
-        LeaseNode three = applications[0].getBean(LeaseNode.class);
-        await().until(() -> three.acceptorState() == AcceptorState.VOTING);
-
+    void aMemberThatStartsStandsAsideForTheMajorityOfAnotherList() {
+        for (int i = 0; i < 2; i++) {
+            startWithTcp(i, WebApplicationType.NONE);
+        }
+        awaitMajority(0);
         startWithTcp(
-                1,
+                2,
                 WebApplicationType.NONE,
                 "--paxoslease.members.n3=tcp://localhost:" + web[0],
                 "--paxoslease.members.n4=tcp://localhost:" + web[1]);
-        LeaseNode five = applications[1].getBean(LeaseNode.class);
-        await().until(() ->
-                five.quarantineRemainingNanos() > Duration.ofMinutes(1).toNanos());
-        assertThat(three.acceptorState()).isEqualTo(AcceptorState.VOTING);
+        awaitStandsAside(2, "has another list of members, of which a majority votes");
+        awaitMajority(0);
+    }
+
+    /** X9. Its own list has none of those that vote, so that it asks none of them. */
+    @Test
+    void aMemberThatStartsStandsAsideForAMajorityThatItDoesNotKnow() {
+        for (int i = 1; i < 3; i++) {
+            startWithTcp(i, WebApplicationType.NONE);
+        }
+        awaitMajority(1);
+        applications[0] = new SpringApplicationBuilder(App.class)
+                .web(WebApplicationType.NONE)
+                .run(
+                        "--spring.main.banner-mode=off",
+                        "--logging.level.root=warn",
+                        "--paxoslease.transport=tcp",
+                        "--paxoslease.lease-time=5s",
+                        "--paxoslease.node-id=n0",
+                        "--paxoslease.members.n0=tcp://localhost:" + tcp[0],
+                        "--paxoslease.members.n3=tcp://localhost:" + web[1],
+                        "--paxoslease.members.n4=tcp://localhost:" + web[2]);
+        awaitStandsAside(0, "has another list of members, of which a majority votes");
+        awaitMajority(1);
     }
 
     /** A4. Two processes that vote as one member can each give a majority to another owner. */
@@ -212,12 +245,9 @@ class TcpCellTests {
                 start("n0", i, WebApplicationType.SERVLET, web, "http");
             }
         }
+        awaitStandsAside(1, "Another process answers as n0");
         LeaseNode first = applications[0].getBean(LeaseNode.class);
-        LeaseNode second = applications[1].getBean(LeaseNode.class);
-        await().until(() ->
-                second.quarantineRemainingNanos() > Duration.ofMinutes(1).toNanos());
         await().until(() -> first.acceptorState() == AcceptorState.VOTING);
-        assertThat(second.standsAsideFor()).hasValue("Another process answers as n0");
         assertThat(applications[0].getBean(FrameServer.class).problems().get("n0"))
                 .startsWith("two processes use this node id, at ");
     }
