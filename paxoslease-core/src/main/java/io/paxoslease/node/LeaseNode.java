@@ -593,7 +593,7 @@ public final class LeaseNode implements LeaseManager, RequestHandler, Transport.
         return transport.majorityVotes();
     }
 
-    /** Who votes that must not do so together with this node's acceptor, which therefore does not, as a sentence; empty if it votes or is only quarantined. */
+    /** Because of whom this node's acceptor does not vote, as a sentence; empty if it votes, or waits for nothing but its quarantine. */
     public Optional<String> standsAsideFor() {
         return acceptor == null ? Optional.empty() : Optional.ofNullable(acceptor.standsAsideFor(clock.now()));
     }

@@ -111,9 +111,9 @@ public class Acceptor {
     }
 
     /**
-     * A4, X9. Stays silent for a whole quarantine and a minute more, because another acceptor votes in its place, or a majority of another list of members,
-     * which need not meet one of its own: were it to vote as well, two nodes might lead. To be called whenever that is heard. Who votes goes on, so this is
-     * without effect once it votes; and where the other ones stop, the leases that they accepted are over before this one votes.
+     * A4, X9. Stays silent for a whole quarantine and a minute more, because another acceptor is there in its place, or a majority of another list
+     * of members votes, which need not meet one of its own: were it to vote as well, two nodes might lead. To be called whenever that is heard. Who
+     * votes goes on, so this is without effect once it votes; and where the others stop, the leases that they accepted are over before this one votes.
      */
     public void standAside(Now now) {
         if (!isVoting(now)) {

@@ -283,7 +283,7 @@ public final class FrameTransport implements Transport {
         }
     }
 
-    /** Ends exchanges that should have ended by themselves, and begins the probes and the question that are due; has lines written for which there was no thread. */
+    /** Ends exchanges that should have ended by themselves, and begins what is due; has lines written for which there was no thread. */
     void tick() {
         Running running = this.running;
         if (running != null) {
