@@ -24,7 +24,8 @@ final class AnswerCheck {
 
     Verdict judge(FrameReply reply, RequestFrame asked) {
         byte[] body = reply.body();
-        if (isFrame(reply)) {
+        boolean frame = body.length >= FrameCodec.MIN_BYTES && FrameCodec.version(body) < FIRST_TEXT_BYTE;
+        if ((reply.status() == 200 || reply.status() == 409) && frame) {
             return authenticate(body, asked);
         }
         return switch (reply.status()) {
@@ -43,36 +44,6 @@ final class AnswerCheck {
                                 : "answers with status " + reply.status() + ": " + text(body));
             default -> notOurs(reply);
         };
-    }
-
-    /** The answer of a node of this cell to this frame, whatever it says; null if the reply is none. */
-    @Nullable
-    AnswerFrame answer(FrameReply reply, RequestFrame asked) {
-        byte[] body = reply.body();
-        if (!isFrame(reply) || FrameCodec.version(body) != FrameCodec.VERSION || !isAuthentic(body)) {
-            return null;
-        }
-        try {
-            AnswerFrame answer = FrameCodec.decodeAnswer(body, asked.requests());
-            return isTo(answer, asked) && answer.cell().equals(settings.cell().name()) ? answer : null;
-        } catch (MalformedFrameException malformed) {
-            return null;
-        }
-    }
-
-    private static boolean isFrame(FrameReply reply) {
-        byte[] body = reply.body();
-        return (reply.status() == 200 || reply.status() == 409)
-                && body.length >= FrameCodec.MIN_BYTES
-                && FrameCodec.version(body) < FIRST_TEXT_BYTE;
-    }
-
-    private boolean isAuthentic(byte[] body) {
-        return mac == null ? !FrameCodec.hasMac(body) : mac.matches(body);
-    }
-
-    private static boolean isTo(AnswerFrame answer, RequestFrame asked) {
-        return answer.asker().equals(asked.sender()) && answer.sequence() == asked.sequence();
     }
 
     private static Verdict notOurs(FrameReply reply) {
@@ -95,7 +66,7 @@ final class AnswerCheck {
             return Verdict.refused(
                     "speaks protocol version " + FrameCodec.version(body) + ", this node speaks " + FrameCodec.VERSION);
         }
-        if (!isAuthentic(body)) {
+        if (mac == null ? FrameCodec.hasMac(body) : !mac.matches(body)) {
             return otherSecret();
         }
         try {
@@ -106,7 +77,7 @@ final class AnswerCheck {
     }
 
     private Verdict check(AnswerFrame answer, RequestFrame asked) {
-        if (!isTo(answer, asked)) {
+        if (!answer.asker().equals(asked.sender()) || answer.sequence() != asked.sequence()) {
             return Verdict.lost("gave the answer to another frame");
         }
         if (!answer.sender().nodeId().equals(asked.receiver())) {

@@ -327,7 +327,7 @@ public final class FrameTransport implements Transport {
                             FrameCodec.encode(question, mac),
                             settings.roundTimeout().toNanos())
                     .thenAccept(reply -> running.thread().execute(() -> {
-                        AnswerFrame answer = check.answer(reply, question);
+                        AnswerFrame answer = check.judge(reply, question).answer();
                         if (answer != null && own.isOfOtherMember(answer)) {
                             running.receiver().onOtherVoter("Another process answers as " + question.receiver());
                         }
@@ -434,10 +434,10 @@ public final class FrameTransport implements Transport {
             running.ticker().wakeBy(ended.nextProbeNanos());
         }
         AnswerFrame answer = verdict.answer();
-        if (answer != null && answer.status() == AnswerFrame.Status.OTHER_MAJORITY) {
-            running.receiver().onOtherVoter(Words.otherMajority(link.nodeId));
-        }
         if (answer != null) {
+            if (answer.status() == AnswerFrame.Status.OTHER_MAJORITY) {
+                running.receiver().onOtherVoter(Words.otherMajority(link.nodeId));
+            }
             tell(running, link, exchange.frame().requests(), answer.responses());
         }
         tellUnanswered(running, link, ended.unanswered());

@@ -40,12 +40,13 @@ final class OwnAddress {
     }
 
     /**
-     * Notes an answer. Whether it comes from another process that is this member, too, also if it does not vote yet: it is the one that the others reach.
+     * Notes an answer under this node's id. Whether it comes from another process that is this member, too, also if it does not vote yet: it is the one
+     * that the others reach.
      */
     synchronized boolean isOfOtherMember(AnswerFrame answer) {
         reached |= answer.sender().equals(self);
-        return answer.sender().nodeId().equals(self.nodeId())
-                && !answer.sender().equals(self)
+        return !answer.sender().equals(self)
+                && answer.cell().equals(settings.cell().name())
                 && answer.acceptor() != AcceptorState.NONE;
     }
 }

@@ -1171,7 +1171,6 @@ class FrameTransportTests {
             for (int bit = 0; bit < reply.body().length * 8; bit++) {
                 FrameReply flipped = new FrameReply(200, FrameCodecTests.flip(reply.body(), bit));
                 assertThat(check.judge(flipped, held.decoded()).answer()).isNull();
-                assertThat(check.answer(flipped, held.decoded())).isNull();
             }
             for (int length = 0; length < reply.body().length; length++) {
                 FrameReply cut = new FrameReply(200, java.util.Arrays.copyOf(reply.body(), length));
